@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "tun.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <linux/if.h>
+#include <linux/if_tun.h>
+#include <linux/ipv6.h>
+#include <linux/sockios.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+
+#include <cstring>
+
+#include "address.h"
+#include "checked.h"
+#include "sysctl.h"
+
+namespace selftest {
+
+namespace {
+
+/* Room for the answers to many segments sent in one go; the default is 500. */
+constexpr int queue_packets = 16384;
+constexpr int v4_prefix_mask = static_cast<int>(0xfffe0000); /* /15 */
+constexpr int v6_prefix_length = 64;
+
+ifreq request_for(const std::string &name)
+{
+	ifreq req{};
+
+	name.copy(req.ifr_name, IFNAMSIZ - 1);
+	return req;
+}
+
+void set_v4_address(int fd, const std::string &name)
+{
+	const Address address = kernel_address(Family::v4, 0);
+	ifreq req = request_for(name);
+	sockaddr_in mask{};
+
+	std::memcpy(&req.ifr_addr, &address.storage, sizeof(req.ifr_addr));
+	check(::ioctl(fd, SIOCSIFADDR, &req), "SIOCSIFADDR");
+	mask.sin_family = AF_INET;
+	mask.sin_addr.s_addr = htonl(v4_prefix_mask);
+	std::memcpy(&req.ifr_netmask, &mask, sizeof(mask));
+	check(::ioctl(fd, SIOCSIFNETMASK, &req), "SIOCSIFNETMASK");
+}
+
+void set_v6_address(const std::string &name, int ifindex)
+{
+	const Address address = kernel_address(Family::v6, 0);
+	const unique_fd fd(check(
+		::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0), "socket"));
+	in6_ifreq req{};
+
+	/* Only the peer's segments are to be seen: no router solicitation. */
+	(void)sysctl_write("net.ipv6.conf." + name + ".accept_ra", "0");
+	(void)sysctl_write("net.ipv6.conf." + name + ".addr_gen_mode", "1");
+	req.ifr6_addr =
+		reinterpret_cast<const sockaddr_in6 *>(address.get())->sin6_addr;
+	req.ifr6_prefixlen = v6_prefix_length;
+	req.ifr6_ifindex = ifindex;
+	check(::ioctl(fd.get(), SIOCSIFADDR, &req), "SIOCSIFADDR (IPv6)");
+}
+
+bool have_ipv6()
+{
+	return ::access("/proc/thread-self/net/if_inet6", F_OK) == 0;
+}
+
+} // namespace
+
+Tun::Tun(int mtu)
+	: fd_(check(::open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC),
+		    "/dev/net/tun")),
+	  buffer_(65536)
+{
+	const unique_fd control(check(
+		::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), "socket"));
+	ifreq req = request_for("tun%d");
+
+	req.ifr_flags = IFF_TUN | IFF_NO_PI;
+	check(::ioctl(fd_.get(), TUNSETIFF, &req), "TUNSETIFF");
+	name_ = req.ifr_name;
+
+	req = request_for(name_);
+	req.ifr_mtu = mtu;
+	check(::ioctl(control.get(), SIOCSIFMTU, &req), "SIOCSIFMTU");
+	req.ifr_qlen = queue_packets;
+	check(::ioctl(control.get(), SIOCSIFTXQLEN, &req), "SIOCSIFTXQLEN");
+	set_v4_address(control.get(), name_);
+	if (have_ipv6()) {
+		check(::ioctl(control.get(), SIOCGIFINDEX, &req),
+		      "SIOCGIFINDEX");
+		set_v6_address(name_, req.ifr_ifindex);
+	}
+	check(::ioctl(control.get(), SIOCGIFFLAGS, &req), "SIOCGIFFLAGS");
+	req.ifr_flags |= IFF_UP;
+	check(::ioctl(control.get(), SIOCSIFFLAGS, &req), "SIOCSIFFLAGS");
+}
+
+std::optional<std::span<const std::uint8_t>> Tun::read()
+{
+	const ssize_t n = ::read(fd_.get(), buffer_.data(), buffer_.size());
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return std::nullopt;
+	check(n, "read from the TUN device");
+	return std::span(buffer_).first(static_cast<std::size_t>(n));
+}
+
+void Tun::write(std::span<const std::uint8_t> packet)
+{
+	check(::write(fd_.get(), packet.data(), packet.size()),
+	      "write to the TUN device");
+}
+
+bool Tun::wait(int timeout_ms)
+{
+	pollfd wanted{fd_.get(), POLLIN, 0};
+
+	/* A signal ends the wait like its timeout: the caller asks again. */
+	return ::poll(&wanted, 1, timeout_ms) > 0;
+}
+
+} // namespace selftest
