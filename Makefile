@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# The front door. Every target that has a line after ## is in `make help`.
+
+LINE  ?=
+KSRC  ?=
+DEBUG ?=
+STOCK ?=
+export LINE KSRC DEBUG STOCK
+
+vm := selftests/vm
+
+.DEFAULT_GOAL := help
+.PHONY: help deps kernel patch tools selftests demo test clean
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+	@sed -n 's/^#= \(.*\)/\1/p' $(MAKEFILE_LIST)
+
+#=
+#= LINE=6.12   kernel line: one of the folders in patches/
+#= DEBUG=1     kernel with KASAN, PROVE_LOCKING and other checks
+#= STOCK=1     kernel without the patches
+#= KSRC=tree   a kernel tree of yours instead of Debian's sources
+#= All output goes to build/, kernels to build/LINE[-stock][-debug]/bzImage.
+
+deps: ## install the Debian packages that are missing; not as root: say which
+	@$(vm)/deps
+
+kernel: deps ## build a kernel: [LINE=6.12] [DEBUG=1] [STOCK=1] [KSRC=tree]
+	@$(vm)/build-kernel
+
+patch: ## put the series into a kernel tree of yours: KSRC=tree [LINE=6.12]
+	@patches/apply "$(KSRC)" $(LINE)
+
+tools: deps ## build rxstall
+	@$(MAKE) --no-print-directory -C tools O=$(abspath build/tools)
+
+selftests: deps ## build the kselftests and reproduce
+	@$(MAKE) --no-print-directory -C selftests O=$(abspath build/selftests)
+
+demo: deps ## show the incident and its cure in a virtual machine
+	@$(vm)/demo
+
+test: deps ## run every test, on the patched kernel and on a stock one
+	@$(vm)/test
+
+clean: ## remove build/, but for the kernel sources fetched into build/download
+	@find build -mindepth 1 -maxdepth 1 ! -name download -exec rm -rf {} + 2>/dev/null; true
