@@ -98,6 +98,9 @@ std::optional<DiagFacts> diag_lookup(Family family, const Address &local,
 	const auto *message =
 		static_cast<const inet_diag_msg *>(NLMSG_DATA(header));
 
+	/* For want of the connection, the kernel shows its listener. */
+	if (message->id.idiag_dport != request.body.id.idiag_dport)
+		return std::nullopt;
 	return DiagFacts{message->idiag_state, message->idiag_rqueue,
 			 message->idiag_wqueue,
 			 rmem_in(message, header->nlmsg_len - NLMSG_HDRLEN)};

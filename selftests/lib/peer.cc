@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "peer.h"
 
+#include <algorithm>
+
 namespace selftest {
 
 namespace {
@@ -87,9 +89,23 @@ void Peer::arrived(Segment segment)
 	} else if (!segment.has(RST) && distance(awaited_, end) > 0) {
 		awaited_ = end;
 	}
+	if (segment.has(SYN) && handshake_.wscale)
+		kernel_shift_ = segment.options.wscale.value_or(0);
+	if (segment.has(ACK) && !segment.has(RST)) {
+		window_ = std::uint32_t{segment.window}
+			  << (segment.has(SYN) ? 0 : kernel_shift_);
+		window_end_ = segment.ack + window_;
+	}
 	if (segment.options.timestamps)
 		echo_ = segment.options.timestamps->first;
 	log_.push_back({false, std::move(segment)});
+}
+
+std::size_t Peer::usable_window()
+{
+	wire_.pump();
+	return static_cast<std::size_t>(
+		std::max<std::int64_t>(0, distance(next_, window_end_)));
 }
 
 const Segment *Peer::next_match(const Match &match)

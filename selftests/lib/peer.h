@@ -98,6 +98,12 @@ public:
 	[[nodiscard]] std::uint32_t next_seq() const { return next_; }
 	[[nodiscard]] std::uint32_t awaited() const { return awaited_; }
 
+	/** Bytes the kernel's last window still lets the peer send. */
+	[[nodiscard]] std::size_t usable_window();
+
+	/** Bytes of window in the kernel's last segment: 0 is a closed one. */
+	[[nodiscard]] std::size_t last_window() const { return window_; }
+
 	/** Stream positions of a segment of this connection: 0 after the SYN. */
 	[[nodiscard]] std::int64_t seq_position(const Logged &logged) const;
 	[[nodiscard]] std::int64_t ack_position(const Logged &logged) const;
@@ -128,6 +134,9 @@ private:
 	std::uint32_t next_;		/* next number to send */
 	std::uint32_t kernel_isn_ = 0;
 	std::uint32_t awaited_ = 0;	/* next number from the kernel */
+	std::uint32_t window_ = 0;	/* of its last segment, scaled */
+	std::uint32_t window_end_ = 0;	/* the right edge of that */
+	std::uint8_t kernel_shift_ = 0;	/* its window scale, if both have it */
 	std::uint32_t clock_ = 1;	/* TSval of the next segment */
 	std::uint32_t echo_ = 0;	/* last TSval from the kernel */
 	std::vector<Logged> log_;
