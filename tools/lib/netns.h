@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Network namespaces: finding them and being in one for a while.
+ */
+#pragma once
+
+#include <vector>
+
+#include "facts.h"
+#include "fd.h"
+#include "result.h"
+
+namespace rxstall {
+
+struct NetnsPath {
+	Netns netns;
+	std::string path;	/* what to open to enter it */
+};
+
+/* Where to look: the threads of each process, too, costs one call a thread. */
+enum class NetnsSearch : uint8_t { processes, threads };
+
+/*
+ * The namespaces that processes live in or that are mounted somewhere
+ * visible, each once, our own first.
+ */
+[[nodiscard]] std::vector<NetnsPath> list_netns(NetnsSearch search);
+
+/*
+ * While it lives, the calling thread is in another network namespace. Its
+ * end brings the thread back; should the kernel refuse that, the program
+ * stops rather than go on in the wrong one.
+ */
+class [[nodiscard]] InNetns {
+public:
+	/* Errors: EPERM without CAP_SYS_ADMIN there, ENOENT if it has gone. */
+	static Result<InNetns> enter(const std::string &path);
+
+	InNetns(InNetns &&) = default;
+	InNetns &operator=(InNetns &&) = delete;
+	~InNetns();
+
+private:
+	explicit InNetns(Fd home) : home_(std::move(home)) {}
+
+	Fd home_;
+};
+
+} // namespace rxstall

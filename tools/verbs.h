@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One function a verb. Each parses its own options, collects, judges and
+ * renders; it returns the exit status of the program: 0 done, 1 failure,
+ * 2 usage.
+ */
+#pragma once
+
+namespace rxstall {
+
+int verb_sockets(int argc, char **argv);
+
+} // namespace rxstall
