@@ -95,6 +95,12 @@ void add_selection_options(CLI::App &app, Selection &selection)
 		       "as in ss: [state X] [sport = :N] [dport = :N] [src ADDR] [dst ADDR]");
 }
 
+void add_method_option(CLI::App &app, std::string &method)
+{
+	app.add_option("--method", method, "bpf: the iterator; walk: /proc (default: what works)")
+		->check(CLI::IsMember({"bpf", "walk"}))->type_name("METHOD");
+}
+
 void add_from_option(CLI::App &app, std::string &file)
 {
 	app.add_option("--from", file, "read a saved snapshot instead of this host")

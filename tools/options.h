@@ -48,6 +48,9 @@ struct Selection {
 void add_output_options(CLI::App &app, Output &output);
 void add_selection_options(CLI::App &app, Selection &selection);
 
+/* Adds --method bpf|walk. */
+void add_method_option(CLI::App &app, std::string &method);
+
 /* Adds --from FILE. */
 void add_from_option(CLI::App &app, std::string &file);
 

@@ -31,6 +31,7 @@ const std::vector<cap_value_t> reading = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, C
 const std::array verbs = {
 	Verb{"sockets", verb_sockets, reading,
 	     "sockets whose connection is over and that still hold receive memory"},
+	Verb{"release", verb_release, reading, "free that memory (shows what it would do; --apply does it)"},
 };
 
 std::string usage()

@@ -40,12 +40,11 @@ int verb_sockets(int argc, char **argv)
 	add_output_options(app, output);
 	add_selection_options(app, selection);
 	add_from_option(app, from);
-	app.add_option("--method", method, "bpf: the iterator; walk: /proc (default: what works)")
-		->check(CLI::IsMember({"bpf", "walk"}))->type_name("METHOD");
+	add_method_option(app, method);
 	app.add_flag("-e,--extended", extended, "also inode, CPU, unit and all owners");
 	app.add_option("--group", group_words, "one line for all sockets alike in these: process, "
 		       "unit, netns, state, class, peer, dst, dport, sport")
-		->delimiter(',')->expected(1)->type_name("KEY,...");
+		->delimiter(',')->allow_extra_args(false)->type_name("KEY,...");
 	if (auto status = parse(app, argc, argv))
 		return *status;
 

@@ -11,12 +11,15 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/ioctl.h>
-#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "diag_parse.h"
+
+extern "C" {
+#include <sys/pidfd.h>	/* glibc 2.36 forgot C++ */
+}
 
 namespace rxstall {
 

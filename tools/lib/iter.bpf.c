@@ -38,7 +38,6 @@ struct sock_common {
 	__be32 skc_daddr;
 	__be32 skc_rcv_saddr;
 	__be16 skc_dport;
-	__u16 skc_num;
 	unsigned short skc_family;
 	volatile unsigned char skc_state;
 	possible_net_t skc_net;
@@ -68,7 +67,8 @@ struct sock {
 };
 
 struct tcp_ulp_ops { char name[16]; };
-struct inet_connection_sock { const struct tcp_ulp_ops *icsk_ulp_ops; };
+struct inet_sock { struct sock sk; __be16 inet_sport; };
+struct inet_connection_sock { struct inet_sock icsk_inet; const struct tcp_ulp_ops *icsk_ulp_ops; };
 struct rb_node;
 struct rb_root { struct rb_node *rb_node; };
 
@@ -105,12 +105,13 @@ struct bpf_iter__task_file {
 const volatile __u32 wanted_states;	/* mask of 1 << state, set by the reader */
 const volatile __u32 listeners;		/* also report sockets in LISTEN */
 
-static void read_names(struct iter_record *out, struct sock *sk)
+static void read_names(struct iter_record *out, struct sock *sk, struct tcp_sock *tp)
 {
 	struct sock_common *skc = &sk->__sk_common;
 
 	out->family = skc->skc_family;
-	out->sport = skc->skc_num;
+	/* skc_num is 0 once the socket has left the hash tables */
+	out->sport = bpf_ntohs(tp->inet_conn.icsk_inet.inet_sport);
 	out->dport = bpf_ntohs(skc->skc_dport);
 	if (out->family == AF_INET6) {
 		BPF_CORE_READ_INTO(out->saddr, sk, __sk_common.skc_v6_rcv_saddr.in6_u.u6_addr8);
@@ -184,7 +185,7 @@ int tcp_files(struct bpf_iter__task_file *ctx)
 	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(sk);
 	if (!tp)
 		return 0;
-	read_names(&out, sk);
+	read_names(&out, sk, tp);
 	out.cookie = sk->__sk_common.skc_cookie.counter;
 	out.netns = sk->__sk_common.skc_net.net->ns.inum;
 	out.cpu = sk->__sk_common.skc_incoming_cpu;
