@@ -189,6 +189,7 @@ void Company::apply(const Step &step, Member &member)
 		member.peer->expect(step.flags);
 		break;
 	}
+	wire_.pump(); /* the device's queue is short */
 }
 
 Crowd Company::crowd() const

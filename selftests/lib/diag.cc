@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/inet_diag.h>
-#include <linux/netlink.h>
-#include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
 
-#include <algorithm>
-#include <array>
 #include <cstring>
+#include <system_error>
 
-#include "checked.h"
 #include "facts.h"
-#include "unique_fd.h"
+#include "netlink.h"
 
 namespace selftest {
 
 namespace {
-
-struct Request {
-	nlmsghdr header;
-	inet_diag_req_v2 body;
-};
 
 void copy_ip(__be32 (&to)[4], const Address &address)
 {
@@ -36,35 +27,37 @@ void copy_ip(__be32 (&to)[4], const Address &address)
 			    sizeof(in6_addr));
 }
 
-Request request_for(Family family, const Address &local, const Address &remote)
+void fill(inet_diag_req_v2 &body, Family family, const Address &local,
+	  const Address &remote)
 {
-	Request request{};
-
-	request.header.nlmsg_len = sizeof(request);
-	request.header.nlmsg_type = SOCK_DIAG_BY_FAMILY;
-	request.header.nlmsg_flags = NLM_F_REQUEST;
-	request.body.sdiag_family = static_cast<__u8>(domain_of(family));
-	request.body.sdiag_protocol = IPPROTO_TCP;
-	request.body.idiag_ext = 1 << (INET_DIAG_SKMEMINFO - 1);
-	request.body.idiag_states = ~0U;
-	request.body.id.idiag_sport = htons(local.port());
-	request.body.id.idiag_dport = htons(remote.port());
-	request.body.id.idiag_cookie[0] = ~0U; /* INET_DIAG_NOCOOKIE */
-	request.body.id.idiag_cookie[1] = ~0U;
-	copy_ip(request.body.id.idiag_src, local);
-	copy_ip(request.body.id.idiag_dst, remote);
-	return request;
+	body.sdiag_family = static_cast<__u8>(domain_of(family));
+	body.sdiag_protocol = IPPROTO_TCP;
+	body.idiag_ext = 1 << (INET_DIAG_SKMEMINFO - 1);
+	body.idiag_states = ~0U;
+	body.id.idiag_sport = htons(local.port());
+	body.id.idiag_dport = htons(remote.port());
+	body.id.idiag_cookie[0] = ~0U; /* INET_DIAG_NOCOOKIE */
+	body.id.idiag_cookie[1] = ~0U;
+	copy_ip(body.id.idiag_src, local);
+	copy_ip(body.id.idiag_dst, remote);
 }
 
-std::uint32_t rmem_in(const inet_diag_msg *message, std::size_t length)
+std::uint32_t rmem_in(const nlmsghdr *answer)
 {
-	const auto *attribute = reinterpret_cast<const rtattr *>(message + 1);
-	auto left = static_cast<int>(length - sizeof(*message));
+	/* mnl_attr_for_each() is not C++. */
+	const auto *attribute = static_cast<const nlattr *>(
+		mnl_nlmsg_get_payload_offset(answer, sizeof(inet_diag_msg)));
+	const auto *end =
+		static_cast<const char *>(mnl_nlmsg_get_payload_tail(answer));
 
-	for (; RTA_OK(attribute, left); attribute = RTA_NEXT(attribute, left))
-		if (attribute->rta_type == INET_DIAG_SKMEMINFO)
+	for (; mnl_attr_ok(attribute,
+			   static_cast<int>(end - reinterpret_cast<const char *>(
+							  attribute)));
+	     attribute = mnl_attr_next(attribute))
+		if (mnl_attr_get_type(attribute) == INET_DIAG_SKMEMINFO)
 			return static_cast<const std::uint32_t *>(
-				RTA_DATA(attribute))[SK_MEMINFO_RMEM_ALLOC];
+				mnl_attr_get_payload(
+					attribute))[SK_MEMINFO_RMEM_ALLOC];
 	return 0;
 }
 
@@ -72,38 +65,24 @@ std::uint32_t rmem_in(const inet_diag_msg *message, std::size_t length)
 
 std::optional<DiagFacts> diag_lookup(Family family, const Address &local,
 				     const Address &remote)
-{
-	const unique_fd fd(check(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC,
-					  NETLINK_SOCK_DIAG),
-				 "socket(NETLINK_SOCK_DIAG)"));
-	const Request request = request_for(family, local, remote);
-	alignas(nlmsghdr) std::array<char, 4096> answer;
+try {
+	NetlinkRequest request(SOCK_DIAG_BY_FAMILY);
 
-	check(::send(fd.get(), &request, sizeof(request), 0),
-	      "send to sock_diag");
-	const ssize_t n = check(::recv(fd.get(), answer.data(), answer.size(), 0),
-				"recv from sock_diag");
-	const auto *header = reinterpret_cast<const nlmsghdr *>(answer.data());
+	fill(request.put<inet_diag_req_v2>(), family, local, remote);
 
-	if (!NLMSG_OK(header, n))
-		fail(EBADMSG, "sock_diag");
-	if (header->nlmsg_type == NLMSG_ERROR) {
-		const auto *error =
-			static_cast<const nlmsgerr *>(NLMSG_DATA(header));
-
-		if (error->error == -ENOENT)
-			return std::nullopt;
-		fail(-error->error, "sock_diag");
-	}
-	const auto *message =
-		static_cast<const inet_diag_msg *>(NLMSG_DATA(header));
+	const nlmsghdr *answer = request.send(NETLINK_SOCK_DIAG, "sock_diag");
+	const auto *message = static_cast<const inet_diag_msg *>(
+		mnl_nlmsg_get_payload(answer));
 
 	/* For want of the connection, the kernel shows its listener. */
-	if (message->id.idiag_dport != request.body.id.idiag_dport)
+	if (message->id.idiag_dport != htons(remote.port()))
 		return std::nullopt;
 	return DiagFacts{message->idiag_state, message->idiag_rqueue,
-			 message->idiag_wqueue,
-			 rmem_in(message, header->nlmsg_len - NLMSG_HDRLEN)};
+			 message->idiag_wqueue, rmem_in(answer)};
+} catch (const std::system_error &error) {
+	if (error.code().value() == ENOENT)
+		return std::nullopt;
+	throw;
 }
 
 } // namespace selftest

@@ -6,6 +6,7 @@
 #include <linux/if.h>
 #include <linux/if_tun.h>
 #include <linux/ipv6.h>
+#include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -14,6 +15,7 @@
 
 #include "address.h"
 #include "checked.h"
+#include "netlink.h"
 #include "sysctl.h"
 
 namespace selftest {
@@ -64,6 +66,50 @@ void set_v6_address(const std::string &name, int ifindex)
 	check(::ioctl(fd.get(), SIOCSIFADDR, &req), "SIOCSIFADDR (IPv6)");
 }
 
+/* SIOCSIFTXQLEN does not know user namespaces, rtnetlink does. */
+void set_up(int ifindex, int mtu)
+{
+	NetlinkRequest request(RTM_NEWLINK, NLM_F_ACK);
+	auto &link = request.put<ifinfomsg>();
+
+	link.ifi_index = ifindex;
+	link.ifi_flags = IFF_UP;
+	link.ifi_change = IFF_UP;
+	mnl_attr_put_u32(request.header(), IFLA_MTU,
+			 static_cast<std::uint32_t>(mtu));
+	mnl_attr_put_u32(request.header(), IFLA_TXQLEN, queue_packets);
+	request.send(NETLINK_ROUTE, "RTM_NEWLINK (up, MTU, queue length)");
+}
+
+/*
+ * The address is usable, and its local route there, only after a worker has been
+ * through addrconf_dad_work(), even where no duplicate is looked for. A datagram
+ * to ourselves shows it.
+ */
+void await_v6_address()
+{
+	constexpr int attempts = 500;
+	constexpr int attempt_ms = 10;
+	const Address any = kernel_address(Family::v6, 0);
+
+	for (int i = 0; i < attempts; i++) {
+		const unique_fd fd(
+			check(::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0),
+			      "socket"));
+		pollfd wanted{fd.get(), POLLIN, 0};
+
+		if (::bind(fd.get(), any.get(), any.length) == 0) {
+			const Address self = local_address(fd.get());
+
+			(void)::sendto(fd.get(), "", 0, 0, self.get(),
+				       self.length);
+		}
+		if (::poll(&wanted, 1, attempt_ms) > 0)
+			return;
+	}
+	fail(ETIMEDOUT, "the IPv6 address of the TUN device is not usable");
+}
+
 bool have_ipv6()
 {
 	return ::access("/proc/thread-self/net/if_inet6", F_OK) == 0;
@@ -85,19 +131,13 @@ Tun::Tun(int mtu)
 	name_ = req.ifr_name;
 
 	req = request_for(name_);
-	req.ifr_mtu = mtu;
-	check(::ioctl(control.get(), SIOCSIFMTU, &req), "SIOCSIFMTU");
-	req.ifr_qlen = queue_packets;
-	check(::ioctl(control.get(), SIOCSIFTXQLEN, &req), "SIOCSIFTXQLEN");
+	check(::ioctl(control.get(), SIOCGIFINDEX, &req), "SIOCGIFINDEX");
 	set_v4_address(control.get(), name_);
-	if (have_ipv6()) {
-		check(::ioctl(control.get(), SIOCGIFINDEX, &req),
-		      "SIOCGIFINDEX");
+	if (have_ipv6())
 		set_v6_address(name_, req.ifr_ifindex);
-	}
-	check(::ioctl(control.get(), SIOCGIFFLAGS, &req), "SIOCGIFFLAGS");
-	req.ifr_flags |= IFF_UP;
-	check(::ioctl(control.get(), SIOCSIFFLAGS, &req), "SIOCSIFFLAGS");
+	set_up(req.ifr_ifindex, mtu);
+	if (have_ipv6())
+		await_v6_address();
 }
 
 std::optional<std::span<const std::uint8_t>> Tun::read()
