@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "veth.h"
+
+#include <arpa/inet.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <libmnl/libmnl.h>
+#include <linux/bpf.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <linux/veth.h>
+#include <net/if.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <memory>
+#include <string>
+
+#include "checked.h"
+#include "facts.h"
+#include "interface.h"
+#include "tcp_socket.h"
+
+namespace selftest {
+
+namespace {
+
+const char *const receiver_name = "rx0";
+const char *const peer_name = "tx0";
+const char *const receiver_address = "192.0.2.1";
+const char *const peers_address = "192.0.2.2";
+const char *const netmask = "255.255.255.252";
+
+/** One rtnetlink request to the calling thread's namespace, and its answer. */
+class Request {
+public:
+	explicit Request(std::uint16_t type, std::uint16_t flags = 0)
+		: header_(mnl_nlmsg_put_header(buffer_.data()))
+	{
+		header_->nlmsg_type = type;
+		header_->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | flags;
+		header_->nlmsg_seq = 1;
+		mnl_nlmsg_put_extra_header(header_, sizeof(ifinfomsg));
+	}
+
+	nlmsghdr *header() { return header_; }
+	ifinfomsg *link()
+	{
+		return static_cast<ifinfomsg *>(
+			mnl_nlmsg_get_payload(header_));
+	}
+
+	void send(const char *what)
+	{
+		struct Close {
+			void operator()(mnl_socket *s) const
+			{
+				mnl_socket_close(s);
+			}
+		};
+		const std::unique_ptr<mnl_socket, Close> socket(
+			mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC));
+
+		if (!socket)
+			fail(errno, "socket(NETLINK_ROUTE)");
+		check(mnl_socket_sendto(socket.get(), header_,
+					header_->nlmsg_len), what);
+		const ssize_t n = check(mnl_socket_recvfrom(
+			socket.get(), buffer_.data(), buffer_.size()), what);
+
+		check(mnl_cb_run(buffer_.data(), static_cast<std::size_t>(n), 1,
+				 mnl_socket_get_portid(socket.get()), nullptr,
+				 nullptr), what);
+	}
+
+private:
+	alignas(nlmsghdr) std::array<char, 8192> buffer_{};
+	nlmsghdr *header_;
+};
+
+/** One queue an end, so that the receiver has one pool. */
+void put_one_queue(nlmsghdr *header)
+{
+	mnl_attr_put_u32(header, IFLA_NUM_RX_QUEUES, 1);
+	mnl_attr_put_u32(header, IFLA_NUM_TX_QUEUES, 1);
+}
+
+/** Makes the pair from inside the receiver's namespace. */
+void make_pair(const Netns &peer)
+{
+	Request request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
+	nlmsghdr *header = request.header();
+
+	mnl_attr_put_strz(header, IFLA_IFNAME, receiver_name);
+	put_one_queue(header);
+
+	nlattr *info = mnl_attr_nest_start(header, IFLA_LINKINFO);
+
+	mnl_attr_put_strz(header, IFLA_INFO_KIND, "veth");
+
+	nlattr *data = mnl_attr_nest_start(header, IFLA_INFO_DATA);
+	nlattr *other = mnl_attr_nest_start(header, VETH_INFO_PEER);
+
+	mnl_nlmsg_put_extra_header(header, sizeof(ifinfomsg));
+	mnl_attr_put_strz(header, IFLA_IFNAME, peer_name);
+	mnl_attr_put_u32(header, IFLA_NET_NS_FD,
+			 static_cast<std::uint32_t>(peer.fd()));
+	put_one_queue(header);
+	mnl_attr_nest_end(header, other);
+	mnl_attr_nest_end(header, data);
+	mnl_attr_nest_end(header, info);
+	request.send("RTM_NEWLINK veth");
+}
+
+unique_fd load_xdp_pass()
+{
+	/* r0 = XDP_PASS; exit */
+	const bpf_insn program[] = {
+		{BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, XDP_PASS},
+		{BPF_JMP | BPF_EXIT, 0, 0, 0, 0},
+	};
+
+	return unique_fd(check(bpf_prog_load(BPF_PROG_TYPE_XDP, "pass", "GPL",
+					     program, 2, nullptr),
+			       "bpf(BPF_PROG_LOAD)"));
+}
+
+/** Waits until the receiver's socket is in @state. */
+void wait_for_state(int fd, int state)
+{
+	for (int tries = 0; facts_of(fd).state != state; tries++) {
+		if (tries == 2000)
+			fail(ETIMEDOUT, "the connection did not become " +
+					state_name(state));
+		::poll(nullptr, 0, 1);
+	}
+}
+
+} // namespace
+
+VethLink::VethLink(const Netns &peer, const Netns &receiver)
+	: receiver_(receiver), program_(load_xdp_pass())
+{
+	{
+		const auto inside = receiver.enter();
+
+		make_pair(peer);
+		interface_address(receiver_name, receiver_address, netmask);
+		interface_up(receiver_name, true);
+		ifindex_ = static_cast<int>(::if_nametoindex(receiver_name));
+		const int error = bpf_xdp_attach(ifindex_, program_.get(),
+						 XDP_FLAGS_DRV_MODE, nullptr);
+		if (error)
+			fail(-error, "attaching XDP to veth");
+	}
+	const auto inside = peer.enter();
+
+	interface_address(peer_name, peers_address, netmask);
+	interface_up(peer_name, true);
+}
+
+void VethLink::remove()
+{
+	const auto inside = receiver_.enter();
+	Request request(RTM_DELLINK);
+
+	request.link()->ifi_index = ifindex_;
+	request.send("RTM_DELLINK veth");
+}
+
+void VethLink::detach_program()
+{
+	const auto inside = receiver_.enter();
+	const int error = bpf_xdp_detach(ifindex_, XDP_FLAGS_DRV_MODE, nullptr);
+
+	if (error)
+		fail(-error, "detaching XDP from veth");
+}
+
+Address VethLink::peer_address(std::uint16_t port) const
+{
+	Address address;
+	auto *in = reinterpret_cast<sockaddr_in *>(&address.storage);
+
+	in->sin_family = AF_INET;
+	in->sin_port = htons(port);
+	::inet_pton(AF_INET, peers_address, &in->sin_addr);
+	address.length = sizeof(*in);
+	return address;
+}
+
+unique_fd abandoned_connection(const VethLink &link, const Netns &peer,
+			       const Netns &receiver, const Farewell &farewell)
+{
+	const auto make_socket = [](const Netns &where) {
+		const auto inside = where.enter();
+
+		return unique_fd(check(::socket(AF_INET,
+						SOCK_STREAM | SOCK_CLOEXEC, 0),
+				       "socket"));
+	};
+	const unique_fd listener = make_socket(peer);
+	unique_fd ours = make_socket(receiver);
+
+	check(::listen(listener.get(), 1), "listen");
+
+	const Address to =
+		link.peer_address(local_address(listener.get()).port());
+
+	check(::connect(ours.get(), to.get(), to.length), "connect over veth");
+
+	unique_fd theirs(check(::accept4(listener.get(), nullptr, nullptr,
+					 SOCK_CLOEXEC), "accept"));
+	const std::string payload(farewell.bytes, 'x');
+
+	check(::send(theirs.get(), payload.data(), payload.size(), 0), "send");
+	check(::shutdown(theirs.get(), SHUT_WR), "shutdown");
+	wait_for_state(ours.get(), CLOSE_WAIT);
+	if (!farewell.reset)
+		return ours;
+
+	const linger now{1, 0};
+
+	check(::setsockopt(theirs.get(), SOL_SOCKET, SO_LINGER, &now,
+			   sizeof(now)), "SO_LINGER");
+	theirs.reset();
+	wait_for_state(ours.get(), CLOSE);
+	return ours;
+}
+
+} // namespace selftest

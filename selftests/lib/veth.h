@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Two network namespaces joined by a veth pair whose receiving end runs an
+ * XDP_PASS program: the one way to get page_pool memory into TCP's receive
+ * queues without a network card. veth copies each packet into pages of its
+ * receive queue's pool then (drivers/net/veth.c, veth_convert_skb_to_xdp_buff,
+ * since 6.8). The pair has one receive queue, so one pool.
+ */
+#pragma once
+
+#include <cstdint>
+
+#include "address.h"
+#include "netns.h"
+#include "unique_fd.h"
+
+namespace selftest {
+
+class VethLink {
+public:
+	/**
+	 * Makes @peer's and @receiver's end, brings both up and attaches the
+	 * program to the receiver's. Throws std::system_error.
+	 */
+	VethLink(const Netns &peer, const Netns &receiver);
+
+	/** Deletes the pair, which destroys the pool. */
+	void remove();
+
+	/** Takes the program off the receiver's end, which destroys the pool. */
+	void detach_program();
+
+	/** The peer's address, port @port. */
+	[[nodiscard]] Address peer_address(std::uint16_t port) const;
+
+private:
+	const Netns &receiver_;
+	unique_fd program_;
+	int ifindex_ = 0;	/* of the receiver's end */
+};
+
+/** What the peer does before it goes: payload of @bytes, then FIN, then RST. */
+struct Farewell {
+	std::size_t bytes = 0;
+	bool reset = true;
+};
+
+/**
+ * A connection from @receiver to @peer over @link that the peer has ended as
+ * @farewell says, while nobody read. Returns the receiver's descriptor once
+ * everything has arrived. Throws std::system_error.
+ */
+unique_fd abandoned_connection(const VethLink &link, const Netns &peer,
+			       const Netns &receiver, const Farewell &farewell);
+
+} // namespace selftest
