@@ -17,7 +17,7 @@ using namespace selftest;
 constexpr int tcp_keepidle = 4;
 constexpr int tcp_keepintvl = 5;
 
-constexpr std::size_t batch = 10000;
+constexpr std::size_t most_at_a_time = 10000;
 constexpr std::size_t accept_queue = 32768;
 constexpr std::size_t read_size = 4096;
 constexpr std::size_t segment_size = 1400;
@@ -116,6 +116,9 @@ std::vector<std::string> send(TcpSocket &app, int times)
 Company::Company(Wire &wire, Family family, const Case &what, std::size_t count)
 	: wire_(wire), family_(family), what_(what), members_(count)
 {
+	/* Keepalives and delayed ACKs come for all of a batch at a time. */
+	const std::size_t batch = std::min(most_at_a_time, wire.tun().burst());
+
 	for (std::size_t begin = 0; begin < count; begin += batch)
 		play_batch(begin, std::min(begin + batch, count));
 }

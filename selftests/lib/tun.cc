@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/if.h>
+#include <linux/if_ether.h>
 #include <linux/if_tun.h>
 #include <linux/ipv6.h>
 #include <linux/rtnetlink.h>
@@ -16,6 +17,7 @@
 #include "address.h"
 #include "checked.h"
 #include "netlink.h"
+#include "packet_pair.h"
 #include "sysctl.h"
 
 namespace selftest {
@@ -118,18 +120,24 @@ bool have_ipv6()
 } // namespace
 
 Tun::Tun(int mtu)
-	: fd_(check(::open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC),
-		    "/dev/net/tun")),
+	: fd_(::open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC)),
 	  buffer_(65536)
 {
 	const unique_fd control(check(
 		::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), "socket"));
 	ifreq req = request_for("tun%d");
 
-	req.ifr_flags = IFF_TUN | IFF_NO_PI;
-	check(::ioctl(fd_.get(), TUNSETIFF, &req), "TUNSETIFF");
-	name_ = req.ifr_name;
+	if (fd_) {
+		req.ifr_flags = IFF_TUN | IFF_NO_PI;
+		check(::ioctl(fd_.get(), TUNSETIFF, &req), "TUNSETIFF");
+		name_ = req.ifr_name;
+	} else {
+		PacketPair pair = make_packet_pair();
 
+		fd_ = std::move(pair.fd);
+		name_ = pair.name;
+		to_kernel_ = pair.to_kernel;
+	}
 	req = request_for(name_);
 	check(::ioctl(control.get(), SIOCGIFINDEX, &req), "SIOCGIFINDEX");
 	set_v4_address(control.get(), name_);
@@ -152,8 +160,25 @@ std::optional<std::span<const std::uint8_t>> Tun::read()
 
 void Tun::write(std::span<const std::uint8_t> packet)
 {
-	check(::write(fd_.get(), packet.data(), packet.size()),
-	      "write to the TUN device");
+	if (!to_kernel_) {
+		check(::write(fd_.get(), packet.data(), packet.size()),
+		      "write to the TUN device");
+		return;
+	}
+	to_kernel_->sll_protocol =
+		htons(packet[0] >> 4 == 6 ? ETH_P_IPV6 : ETH_P_IP);
+	check(::sendto(fd_.get(), packet.data(), packet.size(), 0,
+		       reinterpret_cast<const sockaddr *>(&*to_kernel_),
+		       sizeof(*to_kernel_)),
+	      "sendto the packet socket");
+}
+
+std::size_t Tun::burst() const
+{
+	/* The packet socket's default buffer, at 832 bytes a small packet. */
+	constexpr std::size_t packet_socket_packets = 200;
+
+	return to_kernel_ ? packet_socket_packets : queue_packets;
 }
 
 bool Tun::wait(int timeout_ms)

@@ -4,8 +4,13 @@
  * into the kernel's receive path. write() returns after the packet has been
  * through TCP (drivers/net/tun.c calls netif_receive_skb), unless the socket
  * was locked by a process, so a test need not wait between its steps.
+ *
+ * Where /dev/net/tun is missing or not for us, as in some containers, a veth
+ * pair with a packet socket (packet_pair.h) takes its place.
  */
 #pragma once
+
+#include <linux/if_packet.h>
 
 #include <cstdint>
 #include <optional>
@@ -24,7 +29,8 @@ public:
 	 * kernel's addresses of address.h and sets it up. It goes away with
 	 * this object. @mtu in bytes, at least 1280 for IPv6.
 	 *
-	 * Throws std::system_error; needs CAP_NET_ADMIN and /dev/net/tun.
+	 * Throws std::system_error; needs CAP_NET_ADMIN and CAP_NET_RAW over
+	 * the namespace.
 	 */
 	explicit Tun(int mtu = 1500);
 
@@ -41,12 +47,19 @@ public:
 	bool wait(int timeout_ms);
 
 	[[nodiscard]] int fd() const { return fd_.get(); }
+	/**
+	 * How many packets the kernel may send in one go without a loss, while
+	 * nobody reads.
+	 */
+	[[nodiscard]] std::size_t burst() const;
+
 	/** The device's name, for instance for `ip link`. */
 	[[nodiscard]] const std::string &name() const { return name_; }
 
 private:
 	unique_fd fd_;
 	std::string name_;
+	std::optional<sockaddr_ll> to_kernel_;	/* of a packet socket */
 	std::vector<std::uint8_t> buffer_;
 };
 
