@@ -31,6 +31,8 @@ const std::vector<cap_value_t> reading = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, C
 const std::array verbs = {
 	Verb{"sockets", verb_sockets, reading,
 	     "sockets whose connection is over and that still hold receive memory"},
+	Verb{"pools", verb_pools, reading,
+	     "page pools whose pages never came back, and who may hold them"},
 	Verb{"release", verb_release, reading, "free that memory (shows what it would do; --apply does it)"},
 };
 

@@ -10,5 +10,6 @@ namespace rxstall {
 
 int verb_sockets(int argc, char **argv);
 int verb_release(int argc, char **argv);
+int verb_pools(int argc, char **argv);
 
 } // namespace rxstall

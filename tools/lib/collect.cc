@@ -6,6 +6,7 @@
 #include <map>
 #include <sys/utsname.h>
 
+#include "collect_pools.h"
 #include "hidden.h"
 #include "judge.h"
 #include "netns.h"
@@ -203,19 +204,20 @@ Snapshot begin_snapshot()
 Result<Snapshot> collect(const CollectRequest &request)
 {
 	Snapshot snapshot = begin_snapshot();
-	if (!request.states)
-		return snapshot;
-
-	auto done = collect_sockets(request, request.method, snapshot);
-	if (!done && request.method.empty()) {
-		const std::string why = done.error().text;
-		snapshot = begin_snapshot();
-		snapshot.notes.push_back(why + ": walking /proc instead, which is slower and cannot "
-					 "tell page-pool memory");
-		done = collect_sockets(request, "walk", snapshot);
+	if (request.states) {
+		auto done = collect_sockets(request, request.method, snapshot);
+		if (!done && request.method.empty()) {
+			const std::string why = done.error().text;
+			snapshot = begin_snapshot();
+			snapshot.notes.push_back(why + ": walking /proc instead, which is slower and "
+						 "cannot tell page-pool memory");
+			done = collect_sockets(request, "walk", snapshot);
+		}
+		if (!done)
+			return tl::unexpected(done.error());
 	}
-	if (!done)
-		return tl::unexpected(done.error());
+	if (request.pools)
+		collect_pools(snapshot, request.listen);
 	return snapshot;
 }
 

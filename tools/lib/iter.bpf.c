@@ -114,8 +114,8 @@ static void read_names(struct iter_record *out, struct sock *sk, struct tcp_sock
 	out->sport = bpf_ntohs(tp->inet_conn.icsk_inet.inet_sport);
 	out->dport = bpf_ntohs(skc->skc_dport);
 	if (out->family == AF_INET6) {
-		BPF_CORE_READ_INTO(out->saddr, sk, __sk_common.skc_v6_rcv_saddr.in6_u.u6_addr8);
-		BPF_CORE_READ_INTO(out->daddr, sk, __sk_common.skc_v6_daddr.in6_u.u6_addr8);
+		BPF_CORE_READ_INTO(&out->saddr, sk, __sk_common.skc_v6_rcv_saddr.in6_u.u6_addr8);
+		BPF_CORE_READ_INTO(&out->daddr, sk, __sk_common.skc_v6_daddr.in6_u.u6_addr8);
 	} else {
 		*(__be32 *)out->saddr = skc->skc_rcv_saddr;
 		*(__be32 *)out->daddr = skc->skc_daddr;

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "trace.h"
+
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <filesystem>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include "text.h"
+
+namespace rxstall {
+
+namespace {
+
+constexpr const char *mount_point = "/sys/kernel/tracing";
+constexpr std::string_view prefix = "rxstall-";
+
+/* Where tracefs is; mounted for ourselves only if it is nowhere. */
+Result<std::string> tracefs_path()
+{
+	std::error_code error;
+	for (const char *path : {mount_point, "/sys/kernel/debug/tracing"})
+		if (std::filesystem::exists(std::string(path) + "/instances", error))
+			return path;
+	if (!std::filesystem::exists(mount_point, error))
+		return failure(ENODEV, "tracefs");
+	if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+	    mount("tracefs", mount_point, "tracefs", 0, nullptr) != 0)
+		return failure(errno, "tracefs");
+	return mount_point;
+}
+
+void remove_abandoned(const std::string &instances)
+{
+	std::error_code error;
+	for (const auto &entry : std::filesystem::directory_iterator(instances, error)) {
+		const std::string name = entry.path().filename();
+		if (!name.starts_with(prefix))
+			continue;
+		const auto pid = parse_number<int>(std::string_view(name).substr(prefix.size()));
+		if (pid && kill(*pid, 0) != 0 && errno == ESRCH)
+			rmdir(entry.path().c_str());
+	}
+}
+
+} // namespace
+
+Trace::Instance::~Instance()
+{
+	if (!path_.empty())
+		rmdir(path_.c_str());
+}
+
+bool Trace::Instance::write(const std::string &file, const std::string &text) const
+{
+	Fd fd(::open((path_ + "/" + file).c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
+	return fd && ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+}
+
+Result<Trace> Trace::open()
+{
+	auto tracefs = tracefs_path();
+	if (!tracefs)
+		return tl::unexpected(tracefs.error());
+	const std::string instances = *tracefs + "/instances/";
+	remove_abandoned(instances);
+
+	const std::string path = instances + std::string(prefix) + std::to_string(getpid());
+	if (mkdir(path.c_str(), 0700) != 0)
+		return failure(errno, "tracefs instance");
+	Instance instance(path);
+	/* process names stay out of the lines, and poll() wakes for the first of them */
+	if (!instance.write("trace_options", "nocontext-info"))
+		return failure(errno, "tracefs option nocontext-info");
+	instance.write("buffer_percent", "0");
+	instance.write("buffer_size_kb", "256");
+	Fd pipe(::open((path + "/trace_pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+	if (!pipe)
+		return failure(errno, "trace_pipe");
+	return Trace(std::move(instance), std::move(pipe));
+}
+
+bool Trace::enable(const char *system, const char *event, const char *filter)
+{
+	const std::string base = std::string("events/") + system + "/" + event;
+	if (filter && !instance_.write(base + "/filter", filter))
+		return false;
+	return instance_.write(base + "/enable", "1");
+}
+
+std::vector<std::string> Trace::read_lines()
+{
+	std::vector<std::string> lines;
+	char buffer[16 * 1024];
+	for (;;) {
+		const ssize_t length = read(pipe_.get(), buffer, sizeof(buffer));
+		if (length < 0 && errno == EINTR)
+			continue;
+		if (length <= 0)
+			break;
+		rest_.append(buffer, static_cast<size_t>(length));
+		size_t start = 0;
+		for (size_t end; (end = rest_.find('\n', start)) != std::string::npos; start = end + 1)
+			lines.push_back(rest_.substr(start, end - start));
+		rest_.erase(0, start);
+	}
+	return lines;
+}
+
+} // namespace rxstall

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0
+# The whole incident on one machine: connections over a veth whose receiving
+# end runs XDP, FIN and RST for each, nobody reads, the device goes away.
+# shellcheck shell=bash
+
+box=rxstall-$$
+
+cleanup() {
+	exec 5>&- 6>&- 2>/dev/null
+	ip netns del "$box-a" 2>/dev/null
+	ip netns del "$box-b" 2>/dev/null
+}
+
+# wait_for FILE WORD
+wait_for() {
+	for _ in $(seq 100); do
+		grep -q "$2" "$1" && return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+# incident COUNT: makes it; sets holder; commands to the holder go to fd 5,
+# its answers to $scratch/hold.
+incident() {
+	ip netns add "$box-a" && ip netns add "$box-b" || return 1
+	ip -n "$box-a" link add v0 type veth peer name v1 netns "$box-b"
+	ip -n "$box-a" addr add 198.51.100.1/24 dev v0
+	ip -n "$box-b" addr add 198.51.100.2/24 dev v1
+	ip -n "$box-a" link set v0 up && ip -n "$box-b" link set v1 up
+	ip -n "$box-b" link set dev v1 xdp obj "$TESTBIN/pass.o" sec xdp || return 1
+
+	mkfifo "$scratch/to-hold" "$scratch/to-peer"
+	: > "$scratch/hold"; : > "$scratch/peer"
+	ip netns exec "$box-b" "$TESTBIN/idle" hold 198.51.100.2 "$1" < "$scratch/to-hold" > "$scratch/hold" &
+	holder=$!
+	started+=("$holder")
+	exec 5> "$scratch/to-hold"
+	wait_for "$scratch/hold" listening || return 1
+	ip netns exec "$box-a" "$TESTBIN/idle" peer 198.51.100.2 "$1" < "$scratch/to-peer" > "$scratch/peer" &
+	started+=($!)
+	exec 6> "$scratch/to-peer"
+	wait_for "$scratch/peer" connected && wait_for "$scratch/hold" held || return 1
+	echo reset >&6
+	wait_for "$scratch/peer" 'done' || return 1
+}
+
+# The driver lets go of its pool.
+remove_device() {
+	ip -n "$box-b" link del v1
+}
+
+# tell COMMAND: to the holder; prints its answer.
+tell() {
+	local before
+	before=$(wc -l < "$scratch/hold")
+	echo "$1" >&5
+	for _ in $(seq 100); do
+		[ "$(wc -l < "$scratch/hold")" -gt "$before" ] && break
+		sleep 0.02
+	done
+	tail -1 "$scratch/hold"
+}
