@@ -15,16 +15,11 @@ CONFIG_IPV6=y
 CONFIG_SYSCTL=y
 # /proc/net/netstat (the two counters), /proc/net/sockstat, /proc/PID/fd.
 CONFIG_PROC_FS=y
-CONFIG_PROC_SYSCTL=y
 # The sysctl is per network namespace.
 CONFIG_NAMESPACES=y
 CONFIG_NET_NS=y
 
-# page_pool:page_pool_release_stalled is a trace event: these two bring in
-# the trace events and the directory they are read from.
-CONFIG_FTRACE=y
-CONFIG_ENABLE_DEFAULT_TRACERS=y
-# Inside CONFIG_PAGE_POOL, which network drivers select: the counters
+# Beside PAGE_POOL, which network drivers select: the counters
 # that netlink's page-pool-stats-get shows.
 CONFIG_PAGE_POOL_STATS=y
 
@@ -36,11 +31,17 @@ CONFIG_INET_DIAG_DESTROY=y
 # AF_UNIX: descriptors in flight are counted from its fdinfo.
 CONFIG_UNIX=y
 
-# rxstall finds dead sockets fastest with a BPF iterator over all
-# descriptors. It is a tracing program (hence perf and uprobe events) and
-# needs the kernel's own types (BTF). Without these rxstall walks /proc.
-CONFIG_BPF_SYSCALL=y
+# page_pool:page_pool_release_stalled is a trace event. Trace events have no
+# option of their own: one of the tracers brings them in. Events from uprobes
+# are the smallest, and tracing programs of BPF need them.
+CONFIG_FTRACE=y
 CONFIG_PERF_EVENTS=y
 CONFIG_UPROBE_EVENTS=y
+
+# rxstall finds dead sockets fastest with a BPF iterator over all
+# descriptors, a tracing program that needs the kernel's own types (BTF), which
+# are made from debug information. Without these rxstall walks /proc.
+CONFIG_BPF_SYSCALL=y
+# CONFIG_DEBUG_INFO_NONE is not set
 CONFIG_DEBUG_INFO_DWARF_TOOLCHAIN_DEFAULT=y
 CONFIG_DEBUG_INFO_BTF=y
