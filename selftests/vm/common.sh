@@ -36,11 +36,16 @@ long_step() {
 	((status == 0)) || fail_from_log "$name" "$log"
 }
 
-# fail_from_log NAME LOG: ends the script with the lines of LOG that tell why.
-fail_from_log() {
-	if grep -q 'No space left on device' "$2" || (($(df --output=avail "$build" | tail -n 1) < 1024)); then
+# disk_full NAME LOG: ends the script if NAME failed for want of space.
+disk_full() {
+	if grep -qE "No space left on device|enough free space" "$2" || (($(df --output=avail "$build" | tail -n 1) < 1024)); then
 		die "$1: the disk that holds $build is full"
 	fi
+}
+
+# fail_from_log NAME LOG: ends the script with the lines of LOG that tell why.
+fail_from_log() {
+	disk_full "$1" "$2"
 	{ grep -iE '\b(error|fatal|failed|undefined)\b|\*\*\*' "$2" || tail -n 10 -- "$2"; } | tail -n 15 | cat -v >&2
 	die "$1: failed, see $2"
 }
