@@ -193,7 +193,7 @@ void read_all(Row &row)
 void print(const Rows &rows)
 {
 	const char *const format =
-		"{:<7}{:<16}{:<10}{:>7}{:>7}  {:<23}{:<31}{}\n";
+		"{:<7}{:<16}{:<10}{:>7}{:>7}  {:<23}{}{}\n";
 
 	fmt::print(fmt::runtime(format), "sysctl", "in the queues", "sockets",
 		   "rmem", "pages", "pool", "the application reads", "");
@@ -220,6 +220,8 @@ void print(const Rows &rows)
 
 int demo()
 {
+	stay_on_this_cpu();
+
 	Trace trace({"page_pool/page_pool_release"});
 	Rows rows;
 

@@ -45,6 +45,8 @@ struct Stall {
 
 	Stall(Purge value, const Farewell &farewell)
 	{
+		stay_on_this_cpu();
+
 		VethLink link(peer, receiver);
 
 		{

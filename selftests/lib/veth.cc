@@ -10,7 +10,6 @@
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
 #include <net/if.h>
-#include <poll.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -27,7 +26,6 @@ namespace selftest {
 namespace {
 
 const char *const receiver_name = "rx0";
-const char *const peer_name = "tx0";
 const char *const receiver_address = "192.0.2.1";
 const char *const peers_address = "192.0.2.2";
 const char *const netmask = "255.255.255.252";
@@ -103,7 +101,7 @@ void make_pair(const Netns &peer)
 	nlattr *other = mnl_attr_nest_start(header, VETH_INFO_PEER);
 
 	mnl_nlmsg_put_extra_header(header, sizeof(ifinfomsg));
-	mnl_attr_put_strz(header, IFLA_IFNAME, peer_name);
+	mnl_attr_put_strz(header, IFLA_IFNAME, VethLink::peer_name);
 	mnl_attr_put_u32(header, IFLA_NET_NS_FD,
 			 static_cast<std::uint32_t>(peer.fd()));
 	put_one_queue(header);
@@ -126,18 +124,17 @@ unique_fd load_xdp_pass()
 			       "bpf(BPF_PROG_LOAD)"));
 }
 
-/** Waits until the receiver's socket is in @state. */
-void wait_for_state(int fd, int state)
-{
-	for (int tries = 0; facts_of(fd).state != state; tries++) {
-		if (tries == 2000)
-			fail(ETIMEDOUT, "the connection did not become " +
-					state_name(state));
-		::poll(nullptr, 0, 1);
-	}
-}
-
 } // namespace
+
+void stay_on_this_cpu()
+{
+	cpu_set_t here;
+
+	CPU_ZERO(&here);
+	CPU_SET(static_cast<unsigned>(check(::sched_getcpu(), "sched_getcpu")),
+		&here);
+	check(::sched_setaffinity(0, sizeof(here), &here), "sched_setaffinity");
+}
 
 VethLink::VethLink(const Netns &peer, const Netns &receiver)
 	: receiver_(receiver), program_(load_xdp_pass())

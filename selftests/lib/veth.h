@@ -16,8 +16,19 @@
 
 namespace selftest {
 
+/**
+ * Keeps the calling process on the CPU it is on. recv() leaves what it has read on
+ * the deferred list of the CPU that allocated it (skb_attempt_defer_free), and
+ * while that CPU is idle the pages stay out of their pool: to be called before
+ * the first packet by whoever looks at pools. Throws std::system_error.
+ */
+void stay_on_this_cpu();
+
 class VethLink {
 public:
+	/** The name of the peer's end. */
+	static constexpr const char *peer_name = "tx0";
+
 	/**
 	 * Makes @peer's and @receiver's end, brings both up and attaches the
 	 * program to the receiver's. Throws std::system_error.
