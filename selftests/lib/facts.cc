@@ -100,6 +100,16 @@ Facts facts_of(int fd)
 	return facts;
 }
 
+void wait_for_state(int fd, int state)
+{
+	for (int tries = 0; facts_of(fd).state != state; tries++) {
+		if (tries == 5000)
+			fail(ETIMEDOUT, "the connection did not become " +
+						state_name(state));
+		::poll(nullptr, 0, 1);
+	}
+}
+
 std::string poll_text(int bits)
 {
 	static constexpr std::array<std::pair<int, std::string_view>, 7> names{{

@@ -56,6 +56,12 @@ struct Facts {
 /** Reads them from @fd, a TCP socket; throws std::system_error. */
 Facts facts_of(int fd);
 
+/**
+ * Waits until the socket is in @state; throws std::system_error(ETIMEDOUT) after
+ * some seconds. For peers that are a kernel's: a hand-built one needs no waiting.
+ */
+void wait_for_state(int fd, int state);
+
 /** "IN OUT ERR HUP RDHUP", in this order, of poll bits. */
 std::string poll_text(int bits);
 

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which segments purge and which do not: RSTs at every kind of sequence number,
+ * data beyond the FIN, resets in other states. And the sysctl changing, or the
+ * namespace going away, while sockets exist.
+ */
+#include <net/if.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <thread>
+
+#include "lib/checked.h"
+#include "lib/counters.h"
+#include "lib/ktap.h"
+#include "lib/scenario.h"
+#include "lib/sysctl.h"
+#include "lib/veth.h"
+
+namespace {
+
+using namespace selftest;
+
+constexpr std::size_t payload = 20;
+constexpr std::size_t room = 100;
+constexpr Purge values[] = {Purge::off, Purge::flush, Purge::lossless};
+constexpr Family families[] = {Family::v4, Family::v6, Family::mapped};
+
+std::string three_reads(TcpSocket &app)
+{
+	std::string words = to_string(app.recv(room));
+
+	for (int i = 0; i < 2; i++)
+		words += ' ' + to_string(app.recv(room));
+	return words;
+}
+
+std::string so_error(TcpSocket &app)
+{
+	const int error = app.take_so_error();
+
+	return error ? errno_name(error) : "0";
+}
+
+/** The two counters, where the kernel has them, have not moved. */
+void expect_no_purge(const Counters &before)
+{
+	for (const char *name :
+	     {"TcpExtTCPRcvQPurged", "TcpExtTCPRcvQPurgedUnread"})
+		if (before.has(name))
+			expect_eq(Counters::read().since(before, name), 0, name);
+}
+
+/** The kernel may take its time with the ACK of the FIN. */
+void await_ack(Peer &peer)
+{
+	peer.expect("ACK of the FIN", [&peer](const Segment &segment) {
+		return segment.has(ACK) && segment.ack == peer.next_seq();
+	});
+	peer.drain();
+}
+
+enum class Effect { reset, challenge, nothing };
+
+/** A RST, where it starts, and what becomes of it in CLOSE_WAIT. */
+struct Number {
+	const char *name;
+	Draft (*rst)(Peer &peer);
+	Effect effect;
+};
+
+const Number numbers[] = {
+	{"rcv_nxt", [](Peer &) { return rst(); }, Effect::reset},
+	{"rcv_nxt_ack", [](Peer &) { return rst_ack(); }, Effect::reset},
+	{"rcv_nxt_payload", [](Peer &) { return data(5).with(RST); },
+	 Effect::reset},
+	{"fin", [](Peer &) { return rst().plus(-1); }, Effect::reset},
+	{"fin_ack", [](Peer &) { return rst_ack().plus(-1); }, Effect::reset},
+	{"next", [](Peer &) { return rst().plus(1); }, Effect::challenge},
+	{"two_beyond", [](Peer &) { return rst().plus(2); }, Effect::challenge},
+	{"window_end",
+	 [](Peer &peer) {
+		 return rst().plus(
+			 static_cast<std::int64_t>(peer.usable_window()) - 1);
+	 },
+	 Effect::challenge},
+	{"before_fin", [](Peer &) { return rst().plus(-2); }, Effect::nothing},
+	{"beyond_window",
+	 [](Peer &peer) {
+		 return rst().plus(
+			 static_cast<std::int64_t>(peer.usable_window()) + 1000);
+	 },
+	 Effect::nothing},
+};
+
+void rst_at(const Number &number, Family family, Purge value,
+	    std::size_t bytes)
+{
+	Wire wire;
+
+	set_purge(value);
+	auto [app, peer] = wire.connect(family);
+
+	send_and_fin(*peer, bytes);
+	await_ack(*peer);
+
+	const Counters before = Counters::read();
+	const auto held = app.facts().rmem;
+
+	expect(held > 0, "something is held before the RST");
+	peer->send(number.rst(*peer));
+	if (number.effect == Effect::reset) {
+		expect_eq(state_name(app.facts().state), "CLOSE", "the state");
+		expect_eq(app.facts().rmem == 0, purges(value, bytes),
+			  "whether nothing is held");
+		peer->expect_silence();
+		return;
+	}
+
+	expect_eq(state_name(app.facts().state), "CLOSE_WAIT", "the state");
+	expect_eq(app.facts().rmem, held, "what is held");
+	expect_no_purge(before);
+	if (number.effect == Effect::challenge) {
+		peer->expect(ACK);
+		expect_eq(Counters::read().since(before,
+						 "TcpExtTCPChallengeACK"),
+			  1, "challenge ACKs");
+	}
+	peer->expect_silence();
+	expect_eq(three_reads(app), bytes ? "20 0 0" : "0 0 0", "recv");
+	expect_eq(so_error(app), "0", "SO_ERROR");
+}
+
+/** No RST: the connection ends, as ever, and the queue survives. */
+void data_beyond_fin(Family family, Purge value, std::size_t bytes)
+{
+	Wire wire;
+
+	set_purge(value);
+	auto [app, peer] = wire.connect(family);
+
+	send_and_fin(*peer, bytes);
+	await_ack(*peer);
+
+	const Counters before = Counters::read();
+	const auto held = app.facts().rmem;
+
+	/* From before the FIN to beyond it. */
+	peer->send(data(20).plus(-1));
+	expect_eq(state_name(app.facts().state), "CLOSE", "the state");
+	expect_eq(app.facts().rmem, held, "what is held");
+	expect_no_purge(before);
+	expect_eq(Counters::read().since(before, "TcpExtTCPAbortOnData"), 1,
+		  "TCPAbortOnData");
+	peer->expect("RST", [](const Segment &s) { return s.has(RST); });
+	expect_eq(three_reads(app), bytes ? "20 0 0" : "0 0 0", "recv");
+	expect_eq(so_error(app), "EPIPE", "SO_ERROR");
+}
+
+/** A state other than CLOSE_WAIT, how to get there, and what the RST does. */
+struct Other {
+	const char *state;
+	void (*enter)(TcpSocket &app, Peer &peer);
+	const char *reads;
+	const char *error;	/* SO_ERROR after the reads */
+};
+
+/* The peer's numbers as if our FIN, the first thing we send, had not come. */
+void without_our_fin(Peer &peer, Draft draft)
+{
+	peer.send(draft.acking(0));
+}
+
+const Other others[] = {
+	{"ESTABLISHED",
+	 [](TcpSocket &, Peer &peer) { peer.send(data(payload)); },
+	 "20 ECONNRESET 0", "0"},
+	{"FIN_WAIT1",
+	 [](TcpSocket &app, Peer &peer) {
+		 app.shutdown(SHUT_WR);
+		 without_our_fin(peer, data(payload));
+	 },
+	 "20 ECONNRESET 0", "0"},
+	{"FIN_WAIT2",
+	 [](TcpSocket &app, Peer &peer) {
+		 app.shutdown(SHUT_WR);
+		 peer.expect(FIN | ACK);
+		 peer.send(data(payload));
+	 },
+	 "20 ECONNRESET 0", "0"},
+	{"CLOSING",
+	 [](TcpSocket &app, Peer &peer) {
+		 app.shutdown(SHUT_WR);
+		 without_our_fin(peer, data(payload));
+		 without_our_fin(peer, fin());
+	 },
+	 "20 0 0", "ECONNRESET"},
+	{"LAST_ACK",
+	 [](TcpSocket &app, Peer &peer) {
+		 send_and_fin(peer, payload);
+		 app.shutdown(SHUT_WR);
+	 },
+	 "20 0 0", "ECONNRESET"},
+};
+
+void reset_elsewhere(const Other &other, Family family, Purge value)
+{
+	Wire wire;
+
+	set_purge(value);
+	auto [app, peer] = wire.connect(family);
+
+	other.enter(app, *peer);
+	expect_eq(state_name(app.facts().state), other.state,
+		  "the state before the RST");
+
+	const Counters before = Counters::read();
+	const auto held = app.facts().rmem;
+
+	peer->send(rst());
+	expect_eq(state_name(app.facts().state), "CLOSE", "the state");
+	expect_eq(app.facts().rmem, held, "what is held");
+	expect_no_purge(before);
+	expect_eq(three_reads(app), other.reads, "recv");
+	expect_eq(so_error(app), other.error, "SO_ERROR");
+}
+
+/** The value when the RST comes decides, not the one when the FIN came. */
+void value_at_the_rst()
+{
+	Wire wire;
+
+	for (const Purge before : values)
+		for (const Purge after : values) {
+			set_purge(before);
+			auto [app, peer] = wire.connect(Family::v4);
+
+			send_and_fin(*peer, payload);
+			set_purge(after);
+			peer->send(rst());
+			expect_eq(app.facts().rmem == 0, purges(after, payload),
+				  "whether nothing is held after a change to " +
+					  std::string(to_string(after)));
+		}
+}
+
+/** Whether it was purged; throws unless all there is to see says the same. */
+bool consistent_end(Connection &connection)
+{
+	const bool purged = connection.app.facts().rmem == 0;
+
+	expect_eq(three_reads(connection.app),
+		  purged ? "ECONNRESET 0 0" : "20 0 0", "recv");
+	expect_eq(so_error(connection.app), purged ? "0" : "EPIPE", "SO_ERROR");
+	return purged;
+}
+
+void value_changes_all_the_time()
+{
+	Wire wire;
+	const Counters before = Counters::read();
+	std::atomic<bool> done = false;
+	std::thread changer([&done] {
+		for (int i = 0; !done; i++)
+			set_purge(values[i % 3]);
+	});
+	int purged = 0;
+
+	try {
+		for (int i = 0; i < 300; i++) {
+			auto connection = wire.connect(Family::v4);
+
+			send_and_fin(*connection.peer, payload);
+			connection.peer->send(rst());
+			purged += consistent_end(connection);
+		}
+	} catch (...) {
+		done = true;
+		changer.join();
+		throw;
+	}
+	done = true;
+	changer.join();
+	for (const char *name :
+	     {"TcpExtTCPRcvQPurged", "TcpExtTCPRcvQPurgedUnread"})
+		expect_eq(Counters::read().since(before, name), purged, name);
+}
+
+void wait_until_gone(const Netns &where, const char *device)
+{
+	const auto inside = where.enter();
+
+	for (int tries = 0; ::if_nametoindex(device); tries++) {
+		expect(tries < 300, "the namespace goes with its last socket");
+		::poll(nullptr, 0, 100);
+	}
+}
+
+/**
+ * Only the socket keeps its network namespace alive while the RST comes, and
+ * closing it deletes the namespace: the veth in it takes its peer with it.
+ */
+void last_socket_of_a_namespace(Purge value, std::size_t bytes)
+{
+	const Netns peer = Netns::create();
+	unique_fd fd;
+
+	{
+		const Netns receiver = Netns::create();
+		VethLink link(peer, receiver);
+
+		{
+			const auto inside = receiver.enter();
+
+			set_purge(value);
+		}
+		fd = abandoned_connection(link, peer, receiver, {bytes, false});
+	}
+	/* The peer has closed its socket: it answers with a RST. */
+	check(::send(fd.get(), "x", 1, MSG_NOSIGNAL), "send");
+	wait_for_state(fd.get(), CLOSE);
+	expect_eq(facts_of(fd.get()).rmem == 0, purges(value, bytes),
+		  "whether nothing is held");
+	fd.reset();
+	wait_until_gone(peer, VethLink::peer_name);
+}
+
+std::string kind_of(std::size_t bytes)
+{
+	return bytes ? "unread/" : "fin_only/";
+}
+
+void add_numbers(std::vector<Test> &tests, const std::string &prefix,
+		 Family family, Purge value, std::size_t bytes)
+{
+	for (const Number &number : numbers)
+		tests.push_back(
+			{prefix + kind_of(bytes) + "rst_at_" + number.name,
+			 Needs::purge_sysctl,
+			 [&number, family, value, bytes] {
+				 rst_at(number, family, value, bytes);
+			 },
+			 number.effect != Effect::reset || !purges(value, bytes)});
+	tests.push_back({prefix + kind_of(bytes) + "data_beyond_fin",
+			 Needs::purge_sysctl,
+			 [family, value, bytes] {
+				 data_beyond_fin(family, value, bytes);
+			 },
+			 true});
+}
+
+std::vector<Test> all()
+{
+	std::vector<Test> tests;
+
+	for (const Family family : families)
+		for (const Purge value : values) {
+			const std::string prefix =
+				std::string(to_string(family)) + '/' +
+				to_string(value) + '/';
+
+			for (const std::size_t bytes : {std::size_t{0}, payload})
+				add_numbers(tests, prefix, family, value, bytes);
+			for (const Other &other : others)
+				tests.push_back(
+					{prefix + "reset_in_" + other.state,
+					 Needs::purge_sysctl,
+					 [&other, family, value] {
+						 reset_elsewhere(other, family,
+								 value);
+					 },
+					 true});
+		}
+	for (const Purge value : values)
+		for (const std::size_t bytes : {std::size_t{0}, payload})
+			tests.push_back(
+				{"namespace_gone/" + std::string(to_string(value)) +
+					 '/' + kind_of(bytes) + "rst",
+				 Needs::purge_sysctl,
+				 [value, bytes] {
+					 last_socket_of_a_namespace(value, bytes);
+				 },
+				 !purges(value, bytes)});
+	tests.push_back({"sysctl/value_at_the_rst", Needs::purge_sysctl,
+			 value_at_the_rst});
+	tests.push_back({"sysctl/changes_all_the_time", Needs::purge_sysctl,
+			 value_changes_all_the_time});
+	return tests;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	return ktap_main(argc, argv, all());
+}
