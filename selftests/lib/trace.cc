@@ -2,9 +2,9 @@
 #include "trace.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -81,9 +81,10 @@ TraceEvent parse_trace_line(std::string_view line)
 }
 
 Trace::Trace(const std::vector<std::string> &events)
-	: path_(tracefs + "/instances/rxpurge." + std::to_string(::getpid()))
+	: path_(tracefs + "/instances/purge.XXXXXX")
 {
-	check(::mkdir(path_.c_str(), 0700), path_.c_str());
+	if (!::mkdtemp(path_.data()))
+		fail(errno, path_);
 	try {
 		for (const std::string &spec : events)
 			enable(path_, spec);
