@@ -19,6 +19,8 @@ namespace {
 /* A snapshot holds what is reported; a file beyond this is something else. */
 constexpr std::streamoff largest_file = 256 << 20;
 
+} // namespace
+
 uint32_t netns_number(const std::string &word)
 {
 	if (auto number = parse_number<uint32_t>(word))
@@ -31,8 +33,6 @@ uint32_t netns_number(const std::string &word)
 			    "lists, or the number after net: in /proc/PID/ns/net"};
 	return static_cast<uint32_t>(status.st_ino);
 }
-
-} // namespace
 
 Style Output::style() const
 {

@@ -48,6 +48,9 @@ struct Selection {
 void add_output_options(CLI::App &app, Output &output);
 void add_selection_options(CLI::App &app, Selection &selection);
 
+/* The inode number of a namespace by its name or number; throws Usage. */
+uint32_t netns_number(const std::string &word);
+
 /* Adds --method bpf|walk. */
 void add_method_option(CLI::App &app, std::string &method);
 

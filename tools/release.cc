@@ -78,7 +78,7 @@ std::string report(const std::vector<Outcome> &outcomes, bool applied, const Sty
 	std::string text = outcomes.empty() ? "" : table.text(style);
 	if (!style.header)
 		return text;
-	return text + fmt::format("{} of {} sockets {}, {} bytes{}\n", sockets, outcomes.size(),
+	return text + fmt::format("{} of {} {}, {} bytes{}\n", sockets, plural(outcomes.size(), "socket"),
 				  applied ? "released" : "would be released", bytes,
 				  applied || !sockets ? "" : " (--apply does it)");
 }

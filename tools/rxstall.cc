@@ -33,7 +33,12 @@ const std::array verbs = {
 	     "sockets whose connection is over and that still hold receive memory"},
 	Verb{"pools", verb_pools, reading,
 	     "page pools whose pages never came back, and who may hold them"},
+	Verb{"watch", verb_watch, reading, "a line when a connection dies with data or a pool stalls"},
 	Verb{"release", verb_release, reading, "free that memory (shows what it would do; --apply does it)"},
+	Verb{"sysctl", verb_sysctl, reading,
+	     "show or set net.ipv4.tcp_purge_receive_queue in every namespace"},
+	Verb{"doctor", verb_doctor, reading, "what is there, what is missing, and a verdict"},
+	Verb{"snapshot", verb_snapshot, reading, "save all facts, for --from on another machine"},
 };
 
 std::string usage()

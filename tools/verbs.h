@@ -10,6 +10,10 @@ namespace rxstall {
 
 int verb_sockets(int argc, char **argv);
 int verb_release(int argc, char **argv);
+int verb_watch(int argc, char **argv);
+int verb_sysctl(int argc, char **argv);
+int verb_doctor(int argc, char **argv);
+int verb_snapshot(int argc, char **argv);
 int verb_pools(int argc, char **argv);
 
 } // namespace rxstall

@@ -9,7 +9,9 @@
 #include "collect_pools.h"
 #include "hidden.h"
 #include "judge.h"
+#include "knob.h"
 #include "netns.h"
+#include "probe.h"
 #include "proc.h"
 #include "proc_parse.h"
 #include "scan.h"
@@ -20,7 +22,6 @@ namespace rxstall {
 namespace {
 
 constexpr uint32_t bit(State state) { return 1u << static_cast<unsigned>(state); }
-constexpr uint32_t every_state = ((1u << 12) - 1) & ~1u;
 
 struct Listener {
 	uint64_t inode;
@@ -55,7 +56,7 @@ void survey_here(uint32_t netns, const CollectRequest &request, bool list_all, S
 					    [](const Socket &s) { return s.inode == 0; });
 	if (!list_all && !unaccepted)
 		return;
-	auto identities = dump_sockets(list_all ? every_state : bit(State::listen), Detail::identity,
+	auto identities = dump_sockets(list_all ? all_states : bit(State::listen), Detail::identity,
 				       [&](const DiagSocket &found) {
 		if (list_all && found.socket.inode)
 			survey.listed.push_back(static_cast<uint32_t>(found.socket.inode));
@@ -84,6 +85,7 @@ Survey survey_namespaces(const CollectRequest &request, bool list_all, Snapshot 
 		if (there) {
 			survey_here(entry.netns.inode, request, list_all, snapshot, survey);
 			add_sockstat(snapshot.sockstat);
+			entry.netns.purge = read_purge();
 		} else {
 			snapshot.hidden.namespaces++;
 		}
@@ -216,6 +218,8 @@ Result<Snapshot> collect(const CollectRequest &request)
 		if (!done)
 			return tl::unexpected(done.error());
 	}
+	if (request.host)
+		probe_host(snapshot);
 	if (request.pools)
 		collect_pools(snapshot, request.listen);
 	return snapshot;

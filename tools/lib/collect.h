@@ -15,6 +15,7 @@ namespace rxstall {
 struct CollectRequest {
 	uint32_t states = 0;	/* mask of 1 << state; 0: no sockets */
 	std::string method;	/* "bpf", "walk", or empty for the best that works */
+	bool host = false;	/* features and network devices */
 	bool pools = false;
 	double listen = 0;	/* seconds to listen for pool events */
 };

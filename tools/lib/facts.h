@@ -74,6 +74,7 @@ struct Socket {
 	Maybe error_queue = Maybe::no;	/* messages wait in the error queue */
 	Maybe pool_pages = Maybe::unknown;	/* a queued segment sits in page-pool memory */
 	std::optional<uint64_t> age_ms;	/* since the peer was last heard */
+	std::optional<int> error;	/* pending sk_err, known without taking it by BPF only */
 	int cpu = -1;		/* SO_INCOMING_CPU */
 	std::string ulp;	/* upper-layer protocol, "tls" for kTLS */
 	std::vector<Owner> owners;
@@ -142,6 +143,26 @@ struct Hidden {
 	bool operator==(const Hidden &) const = default;
 };
 
+/* A network device that could have page pools: one with a driver. */
+struct Nic {
+	uint32_t netns = 0;
+	std::string device;
+	std::string driver;
+	std::string version;
+	std::string firmware;
+
+	bool operator==(const Nic &) const = default;
+};
+
+/* Something of the kernel or of our privileges that was looked for. */
+struct Feature {
+	std::string name;
+	Maybe present = Maybe::unknown;
+	std::string adds;	/* what it gives, or what goes without it */
+
+	bool operator==(const Feature &) const = default;
+};
+
 struct Snapshot {
 	std::string host;
 	std::string kernel;
@@ -155,6 +176,8 @@ struct Snapshot {
 	std::vector<Netns> namespaces;
 	SockStat sockstat;
 	Hidden hidden;
+	std::vector<Nic> nics;
+	std::vector<Feature> features;
 	std::vector<std::string> notes;	/* what was missing and what it would add */
 
 	bool operator==(const Snapshot &) const = default;

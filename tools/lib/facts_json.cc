@@ -56,6 +56,7 @@ Json to_json(const Socket &socket)
 	json["error_queue"] = name(socket.error_queue);
 	json["pool_pages"] = name(socket.pool_pages);
 	set_if(json, "age_ms", socket.age_ms);
+	set_if(json, "error", socket.error);
 	json["cpu"] = socket.cpu;
 	json["ulp"] = socket.ulp;
 	json["owners"] = list(socket.owners);
@@ -101,6 +102,26 @@ Json to_json(const Netns &netns)
 	return json;
 }
 
+Json to_json(const Nic &nic)
+{
+	Json json;
+	json["netns"] = nic.netns;
+	json["device"] = nic.device;
+	json["driver"] = nic.driver;
+	json["version"] = nic.version;
+	json["firmware"] = nic.firmware;
+	return json;
+}
+
+Json to_json(const Feature &feature)
+{
+	Json json;
+	json["name"] = feature.name;
+	json["present"] = name(feature.present);
+	json["adds"] = feature.adds;
+	return json;
+}
+
 Json to_json(const Snapshot &snapshot)
 {
 	Json json;
@@ -128,6 +149,8 @@ Json to_json(const Snapshot &snapshot)
 	json["sockets"] = list(snapshot.sockets);
 	json["pools"] = list(snapshot.pools);
 	json["reports"] = list(snapshot.reports);
+	json["nics"] = list(snapshot.nics);
+	json["features"] = list(snapshot.features);
 	json["notes"] = snapshot.notes;
 	return json;
 }

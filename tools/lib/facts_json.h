@@ -21,6 +21,8 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json to_json(const Pool &pool);
 [[nodiscard]] Json to_json(const PoolReport &report);
 [[nodiscard]] Json to_json(const Netns &netns);
+[[nodiscard]] Json to_json(const Nic &nic);
+[[nodiscard]] Json to_json(const Feature &feature);
 [[nodiscard]] Json to_json(const Snapshot &snapshot);
 
 /* JSON text in ASCII; invalid UTF-8 in foreign strings is replaced. */

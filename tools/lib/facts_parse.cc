@@ -145,6 +145,7 @@ Socket parse_socket(const Object &in)
 	socket.error_queue = in.choice("error_queue", maybe_names);
 	socket.pool_pages = in.choice("pool_pages", maybe_names);
 	socket.age_ms = in.optional_number<uint64_t>("age_ms");
+	socket.error = in.optional_number<int>("error");
 	socket.cpu = in.number<int>("cpu");
 	socket.ulp = in.text("ulp");
 	socket.owners = in.list<Owner>("owners", parse_owner);
@@ -172,6 +173,17 @@ Netns parse_netns(const Object &in)
 	return {in.number<uint32_t>("netns"), in.text("name"), in.number<int>("pid"),
 		in.text("comm"), in.boolean("entered"),
 		in.optional_number<int>("tcp_purge_receive_queue")};
+}
+
+Nic parse_nic(const Object &in)
+{
+	return {in.number<uint32_t>("netns"), in.text("device"), in.text("driver"),
+		in.text("version"), in.text("firmware")};
+}
+
+Feature parse_feature(const Object &in)
+{
+	return {in.text("name"), in.choice("present", maybe_names), in.text("adds")};
 }
 
 std::vector<std::string> parse_notes(const Object &in)
@@ -213,6 +225,8 @@ Snapshot parse_object(const Object &in)
 	snapshot.sockets = in.list<Socket>("sockets", parse_socket);
 	snapshot.pools = in.list<Pool>("pools", parse_pool);
 	snapshot.reports = in.list<PoolReport>("reports", parse_report);
+	snapshot.nics = in.list<Nic>("nics", parse_nic);
+	snapshot.features = in.list<Feature>("features", parse_feature);
 	snapshot.notes = parse_notes(in);
 	return snapshot;
 }

@@ -108,13 +108,12 @@ private:
 
 Result<uint32_t> parse_state(const std::string &word)
 {
-	constexpr uint32_t every = ((1u << 12) - 1) & ~1u;
 	auto bit = [](State state) { return 1u << static_cast<unsigned>(state); };
 
 	if (word == "all")
-		return every;
+		return all_states;
 	if (word == "connected")
-		return every & ~bit(State::listen) & ~bit(State::close);
+		return all_states & ~bit(State::listen) & ~bit(State::close);
 	if (word == "dead")
 		return over_mask();
 	if (auto state = value_of(state_names, word))

@@ -64,6 +64,7 @@ struct sock {
 	struct sk_buff_head sk_receive_queue;
 	struct { atomic_t rmem_alloc; } sk_backlog;
 	__u16 sk_protocol;
+	int sk_err;
 };
 
 struct tcp_ulp_ops { char name[16]; };
@@ -189,6 +190,7 @@ int tcp_files(struct bpf_iter__task_file *ctx)
 	out.cookie = sk->__sk_common.skc_cookie.counter;
 	out.netns = sk->__sk_common.skc_net.net->ns.inum;
 	out.cpu = sk->__sk_common.skc_incoming_cpu;
+	out.error = sk->sk_err;
 	out.pid = task->tgid;
 	out.tid = task->pid;
 	out.fd = ctx->fd;

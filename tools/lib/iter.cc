@@ -96,6 +96,7 @@ private:
 		out.error_queue = maybe(in.error_queue);
 		out.pool_pages = maybe(in.pool_pages);
 		out.age_ms = in.age_jiffies * 1000ull / ticks_;
+		out.error = in.error;
 		out.cpu = in.cpu;
 		out.ulp.assign(in.ulp, strnlen(in.ulp, sizeof(in.ulp)));
 		return out;

@@ -18,6 +18,7 @@ struct iter_record {
 	__u32 unread;
 	__u32 age_jiffies;
 	__s32 cpu;
+	__s32 error;
 	__u16 family;		/* AF_INET or AF_INET6 */
 	__u16 sport;
 	__u16 dport;

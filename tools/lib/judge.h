@@ -44,6 +44,9 @@ inline std::string_view name(Class c) { return name_of(class_names, c); }
  */
 [[nodiscard]] bool is_over(State state);
 
+/* Every state, as a mask of 1 << state. */
+inline constexpr uint32_t all_states = ((1u << 12) - 1) & ~1u;
+
 /* States that is_over() accepts, as a mask of 1 << state. */
 [[nodiscard]] uint32_t over_mask();
 

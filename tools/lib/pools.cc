@@ -128,11 +128,10 @@ std::string holder_guess(const Snapshot &snapshot)
 	auto groups = group(known ? sure : likely, {GroupKey::process});
 	if (groups.empty())
 		return "no dead socket holds page-pool memory: look at the driver";
-	return fmt::format("{} {}: {} socket{}, {} of receive memory{}",
+	return fmt::format("{} {}: {}, {} of receive memory{}",
 			   known ? "sockets in page-pool memory (which pool is a guess):"
 				 : "guess, the largest holder:",
-			   groups.front().keys.front(), groups.front().sums.sockets,
-			   groups.front().sums.sockets == 1 ? "" : "s",
+			   groups.front().keys.front(), plural(groups.front().sums.sockets, "socket"),
 			   human_bytes(groups.front().sums.rmem),
 			   groups.size() > 1 ? fmt::format(", and {} more", groups.size() - 1) : "");
 }

@@ -50,11 +50,6 @@ std::string all_owners(const Socket &socket)
 	return text;
 }
 
-std::string plural(uint64_t count, const char *one)
-{
-	return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
-}
-
 } // namespace
 
 std::string sockets_table(const Snapshot &snapshot, bool extended, const Style &style)

@@ -37,6 +37,11 @@ std::string human_bytes(uint64_t bytes)
 			   : fmt::format("{:.0f}{}", value, units[unit]);
 }
 
+std::string plural(uint64_t count, std::string_view one)
+{
+	return fmt::format("{} {}{}", count, one, count == 1 ? "" : one.ends_with('s') ? "es" : "s");
+}
+
 std::string human_span(uint64_t milliseconds)
 {
 	const uint64_t seconds = milliseconds / 1000;

@@ -24,6 +24,9 @@ namespace rxstall {
 /* "832", "12.4K", "3.9M": three significant digits, powers of 1024. */
 [[nodiscard]] std::string human_bytes(uint64_t bytes);
 
+/* "1 socket", "2 sockets", "3 processes". */
+[[nodiscard]] std::string plural(uint64_t count, std::string_view one);
+
 /* "450ms", "12s", "4m10s", "3h05m", "6d20h". */
 [[nodiscard]] std::string human_span(uint64_t milliseconds);
 

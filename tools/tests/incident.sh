@@ -22,6 +22,7 @@ wait_for() {
 
 # incident COUNT: makes it; sets holder; commands to the holder go to fd 5,
 # its answers to $scratch/hold.
+# shellcheck disable=SC2154	# scratch comes from lib.sh
 incident() {
 	ip netns add "$box-a" && ip netns add "$box-b" || return 1
 	ip -n "$box-a" link add v0 type veth peer name v1 netns "$box-b"

@@ -39,6 +39,9 @@ Snapshot full()
 	s.namespaces = {{1, "blue", 44, "sh", true, 2}};
 	s.sockstat = {1, 2, 3, 4};
 	s.hidden = {1, 2, 3, 4, 5};
+	s.sockets[0].error = 32;
+	s.nics = {{1, "eth0", "mlx5_core", "6.12", "22.1"}};
+	s.features = {{"btf", Maybe::no, "x"}};
 	s.notes = {"no BTF"};
 	return s;
 }

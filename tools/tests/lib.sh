@@ -72,3 +72,12 @@ release_holder() {
 	wait "${started[-1]}" 2>/dev/null
 	unset 'started[-1]'
 }
+
+# instances PID: how many tracefs instances of that rxstall exist ("*": of any),
+# looked at in a mount namespace of our own, for tracefs may not be mounted.
+instances() {
+	unshare -m bash -c '
+		[ -d /sys/kernel/tracing/instances ] || mount -t tracefs none /sys/kernel/tracing || exit 1
+		set -- /sys/kernel/tracing/instances/rxstall-$0
+		[ -e "$1" ] && echo $# || echo 0' "$1"
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * An orderly end: SIGINT, SIGTERM and SIGHUP, once or many times, become one
+ * fact that a loop can wait for, so destructors run on every way out.
+ */
+#pragma once
+
+#include "fd.h"
+
+namespace rxstall {
+
+class [[nodiscard]] Stop {
+public:
+	/* Blocks the signals; they stay blocked. */
+	Stop();
+
+	/* For poll(2): readable from the first signal on. */
+	int fd() const { return fd_.get(); }
+
+	/* True as soon as a signal has come; false after that many milliseconds. */
+	bool wait(int milliseconds) const;
+
+private:
+	Fd fd_;
+};
+
+} // namespace rxstall

@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Does each trap have a test that notices? Every line breaks one thing in a copy
+# of the sources; the named test must then fail. unit:FILTER is a GoogleTest
+# filter, e2e:SCRIPT one of the scripts here (these need root and REPRODUCE).
+#   mutants.sh DIRECTORY [WORD]     builds in DIRECTORY; only lines with WORD
+set -u
+cd "${0%/*}/.." || exit 1
+work=${1:?a directory to build in}
+only=${2:-}
+
+# file | sed expression | test | which trap
+table='
+lib/borrow.cc|s/status.st_ino != inode/false/|unit:Borrow.AReused*|descriptor reuse
+lib/borrow.cc|s/? sizeof(sockaddr_in6) : sizeof(sockaddr_in);/? 128 : 128;/|unit:Borrow.ADead*|exact length of SO_PEERNAME
+lib/borrow.cc|s/^\tint unread = 0;/\t(void)option<int>(fd, SOL_SOCKET, SO_ERROR);\n&/|unit:Borrow.ADead*|SO_ERROR
+lib/free.cc|s/fresh->cookie != planned.cookie/false/|unit:Free.*|cookie
+lib/netdev_parse.cc|s/static_cast<int64_t>(\*value)/static_cast<uint32_t>(*value)/|unit:Netdev.Negative*|negative inflight (netlink)
+lib/klog_parse.cc|s/parse_number<int64_t>(words\[0\])/parse_number<uint32_t>(words[0])/|unit:Klog.BothFormats|negative inflight (log)
+lib/pools.cc|s/return Trend::negative;/return Trend::flat;/|unit:Pools.Negative*|negative inflight (trend)
+lib/judge.cc|s/socket.state == State::listen/false/|unit:Filter.Listener*|Recv-Q of listeners (filter)
+lib/diag_parse.cc|s/if (socket.state != State::listen)/if (true)/|unit:Diag.AListeners*|Recv-Q of listeners (sock_diag)
+lib/diag_parse.cc|s/\t\tsocket.unread--;/\t\t;/|unit:Diag.TheFin*|the FIN counts in Recv-Q
+lib/pools.cc|s/snapshot.boottime - static_cast<double>(\*pool.detached_at)/static_cast<double>(*pool.detached_at)/|unit:Pools.AgeComes*|detach-time
+lib/klog_parse.cc|s/\*priority >= severities/false/|unit:Klog.OnlyTheKernels*|forged log lines
+lib/text.cc|s/ c >= 0x7f/ false/|unit:Text.Foreign*|bytes above ASCII
+lib/decide.cc|s/candidate.pid == 1/false/|unit:Decide.Protected*|PID 1
+lib/decide.cc|s/socket.state != State::close/false/|unit:Decide.Reset*|reset of a live connection
+lib/facts_parse.cc|s/string.size() > longest_string/false/|unit:Json.Wrong*|long strings
+lib/free.cc|s/OnCpu pin(fresh->cpu);/;/|e2e:release|deferred list: the right CPU
+release.cc|s/!kick_deferred()/false/|e2e:release|deferred list: the kick
+lib/free.cc|s/recv(fd, nullptr, 0, MSG_DONTWAIT)/shutdown(fd, SHUT_RD)/|e2e:release|zero-length read
+lib/walk.cc|s/std::binary_search(.*inode))/false)/|e2e:sockets|borrowed live sockets
+lib/iter.bpf.c|s/\t\tbytes--;/\t\t;/|e2e:sockets|the FIN in BPF
+lib/iter.bpf.c|s/inet_conn.icsk_inet.inet_sport/inet_conn.icsk_inet.sk.__sk_common.skc_dport/|e2e:sockets|ports in BPF
+lib/trace.cc|s/\t\trmdir(path_.c_str());/\t\t;/|e2e:watch|the tracefs instance stays
+'
+
+copy=$work/sources
+rm -rf "$copy"; mkdir -p "$copy"
+cp -r . "$copy/"
+export REPRODUCE=${REPRODUCE:-}
+survived=0
+
+while IFS='|' read -r file expression test trap; do
+	[ -n "$file" ] || continue
+	case "$file|$expression|$test|$trap" in *"$only"*) ;; *) continue ;; esac
+	cp "$file" "$copy/$file"
+	sed -i "$expression" "$copy/$file"
+	if cmp -s "$file" "$copy/$file"; then
+		echo "not ok $trap: the expression changes nothing in $file"; survived=1
+		continue
+	fi
+	if ! make -s -C "$copy" O="$work/out" CXXFLAGS="-O0 -g0 -Wno-error" "$work/out/rxstall" \
+		"$work/out/unit-tests" "$work/out/tests/idle" "$work/out/tests/pass.o" > "$work/log" 2>&1; then
+		echo "not ok $trap: does not build, see $work/log"; survived=1
+	elif case $test in
+		unit:*) "$work/out/unit-tests" --gtest_filter="${test#unit:}" > "$work/log" 2>&1 ;;
+		e2e:*) RXSTALL=$work/out/rxstall TESTBIN=$work/out/tests "$copy/tests/${test#e2e:}.sh" > "$work/log" 2>&1 ;;
+	esac; then
+		echo "not ok $trap: $test did not notice"; survived=1
+	else
+		echo "ok $trap: $test failed as it should ($(grep -cE '^not ok|FAILED  \]' "$work/log") failures)"
+	fi
+	cp -p "$file" "$copy/$file"; touch "$copy/$file"
+done <<< "$table"
+exit $survived

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <algorithm>
+#include <cstring>
+#include <ctime>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <poll.h>
+
+#include "lib/collect.h"
+#include "lib/facts_json.h"
+#include "lib/follow.h"
+#include "lib/klog.h"
+#include "lib/pools.h"
+#include "lib/stop.h"
+#include "lib/text.h"
+#include "lib/trace.h"
+#include "options.h"
+#include "verbs.h"
+
+namespace rxstall {
+
+namespace {
+
+/* At most one scan in this time, however many connections end. */
+constexpr double scan_interval = 1.0;
+
+/* From CLOSE-WAIT, ESTABLISHED, LAST-ACK and CLOSING: the ends that may leave a queue. */
+constexpr const char *deaths = "protocol == 6 && newstate == 7 && "
+			       "(oldstate == 8 || oldstate == 1 || oldstate == 9 || oldstate == 11)";
+
+constexpr std::array<Name<PoolNews>, 3> news_names{{
+	{PoolNews::stalled, "stalled"},
+	{PoolNews::changed, "changed"},
+	{PoolNews::released, "released"},
+}};
+
+class Watch {
+public:
+	Watch(bool json, std::string method) : json_(json), method_(std::move(method)) {}
+
+	/* Opens what this kernel has; an error if that is nothing at all. */
+	Result<void> open()
+	{
+		auto trace = Trace::open();
+		if (trace) {
+			trace_.emplace(std::move(*trace));
+			sockets_seen_ = trace_->enable("sock", "inet_sock_set_state", deaths);
+			pools_seen_ = trace_->enable("page_pool", "page_pool_release");
+			pools_seen_ |= trace_->enable("page_pool", "page_pool_release_stalled");
+		} else {
+			note(trace.error().text + ": cannot see connections end");
+		}
+		if (!pools_seen_) {
+			note("no page_pool events: only the kernel log tells of stalled pools, after 60 s");
+			auto klog = Klog::open();
+			if (klog)
+				klog_.emplace(std::move(*klog));
+			else
+				note(klog.error().text);
+		}
+		if (!sockets_seen_ && !pools_seen_ && !klog_)
+			return failure("nothing to watch: neither tracefs nor the kernel log can be read");
+		return {};
+	}
+
+	/* Until a signal comes, the output ends, or the time is over (0: never). */
+	int run(const Stop &stop, double seconds)
+	{
+		const double end = boot_seconds() + seconds;
+		while (status_ == exit_done) {
+			double wait = socket_follower_.pending()
+				? std::clamp(last_scan_ + scan_interval - boot_seconds(), 0.05, scan_interval)
+				: 3600;
+			if (seconds > 0)
+				wait = std::min(wait, end - boot_seconds());
+			if (wait <= 0)
+				break;
+			pollfd entries[] = {{stop.fd(), POLLIN, 0},
+					    {trace_ ? trace_->fd() : -1, POLLIN, 0},
+					    {klog_ ? klog_->fd() : -1, POLLIN, 0}};
+			poll(entries, 3, static_cast<int>(wait * 1000) + 1);
+			if (entries[0].revents)
+				break;
+			read_events();
+			if (socket_follower_.pending() && boot_seconds() - last_scan_ >= scan_interval)
+				report_sockets();
+		}
+		return status_;
+	}
+
+private:
+	static void note(const std::string &text) { fmt::print(stderr, "rxstall: {}\n", escape(text)); }
+
+	void read_events()
+	{
+		for (const std::string &line : trace_ ? trace_->read_lines() : std::vector<std::string>()) {
+			if (auto change = parse_state_event(line))
+				socket_follower_.see(*change);
+			else if (auto report = parse_pool_event(line, boot_seconds()))
+				report_pool(*report);
+		}
+		for (const PoolReport &report : klog_ ? klog_->read_new() : std::vector<PoolReport>())
+			report_pool(report);
+	}
+
+	Result<Snapshot> scan()
+	{
+		CollectRequest request;
+		request.states = over_mask();
+		request.method = method_;
+		last_scan_ = boot_seconds();
+		return collect(request);
+	}
+
+	void report_sockets()
+	{
+		auto snapshot = scan();
+		if (!snapshot) {
+			note(snapshot.error().text);
+			status_ = exit_failure;
+			return;
+		}
+		for (const Socket &socket : socket_follower_.take(snapshot->sockets)) {
+			Json json = to_json(socket);
+			json["event"] = "socket_died";
+			const std::string error = socket.error && *socket.error
+				? fmt::format(", error {}", strerrorname_np(*socket.error)) : "";
+			say(json, fmt::format("socket died: {} {} to {}, {}, {} bytes held, {} unread{}",
+					      owner_text(socket), endpoint_text(socket.local, socket.family),
+					      endpoint_text(socket.peer, socket.family),
+					      name(classify(socket)), socket.rmem, socket.unread, error));
+		}
+	}
+
+	void report_pool(const PoolReport &report)
+	{
+		auto line = pool_follower_.see(report);
+		if (!line)
+			return;
+		const std::string pool = report.id ? std::to_string(*report.id)
+						   : report.address.empty() ? "?" : "@" + report.address;
+		Json json = to_json(report);
+		json["event"] = fmt::format("pool_{}", name_of(news_names, line->news));
+		json["stalled_s"] = line->stalled_s;
+		if (line->news == PoolNews::released) {
+			say(json, fmt::format("pool {} released after {} s", pool, line->stalled_s));
+			return;
+		}
+		auto snapshot = scan();
+		const std::string holders = snapshot ? holder_guess(*snapshot) : snapshot.error().text;
+		json["holders"] = holders;
+		say(json, line->news == PoolNews::changed
+			? fmt::format("pool {}: {} pages in flight, before {}; {}", pool, report.inflight,
+				      line->before, holders)
+			: fmt::format("pool {} stalled for {} s: {} pages in flight; {}", pool,
+				      line->stalled_s, report.inflight, holders));
+	}
+
+	void say(Json &json, const std::string &text)
+	{
+		const time_t now = time(nullptr);
+		json["time"] = now;
+		const std::string line = json_ ? dump(json, false)
+					       : fmt::format("{:%H:%M:%S} {}", fmt::localtime(now), escape(text));
+		if (status_ == exit_done)
+			status_ = print(line + "\n");
+	}
+
+	const bool json_;
+	const std::string method_;
+	std::optional<Trace> trace_;
+	std::optional<Klog> klog_;
+	bool sockets_seen_ = false;
+	bool pools_seen_ = false;
+	PoolFollower pool_follower_;
+	SocketFollower socket_follower_;
+	double last_scan_ = 0;
+	int status_ = exit_done;
+};
+
+} // namespace
+
+int verb_watch(int argc, char **argv)
+{
+	CLI::App app{"A line when a connection dies with something in its receive queue, and when a page "
+		     "pool stalls, changes or is released. Ends with SIGINT or SIGTERM.", "rxstall watch"};
+	bool json = false;
+	std::string method;
+	double seconds = 0;
+
+	app.add_flag("--json,-j", json, "one JSON object a line");
+	add_method_option(app, method);
+	app.add_option("--for", seconds, "end after this many seconds")
+		->check(CLI::Range(0.0, 1e9))->type_name("SECONDS");
+	if (auto status = parse(app, argc, argv))
+		return *status;
+
+	Stop stop;
+	Watch watch(json, method);
+	if (auto opened = watch.open(); !opened)
+		return fail(opened.error());
+	return watch.run(stop, seconds);
+}
+
+} // namespace rxstall
