@@ -56,9 +56,9 @@ struct Dead {
 
 		EXPECT_EQ(getsockname(peer.get(), generic, &length), 0);
 		peer_port = ntohs(reinterpret_cast<sockaddr_in *>(&address)->sin_port);
-		if (bytes)
-			EXPECT_EQ(send(peer.get(), std::string(bytes, 'x').data(), bytes, 0),
-				  static_cast<ssize_t>(bytes));
+		const std::string payload(bytes, 'x');
+		EXPECT_EQ(bytes ? send(peer.get(), payload.data(), bytes, 0) : 0,
+			  static_cast<ssize_t>(bytes));
 		const linger now{1, 0};
 		shutdown(peer.get(), SHUT_WR);
 		setsockopt(peer.get(), SOL_SOCKET, SO_LINGER, &now, sizeof(now));
