@@ -63,7 +63,7 @@ ifreq ask(int fd, const char *name, unsigned long number, const char *what)
 {
 	ifreq req{};
 
-	std::strcpy(req.ifr_name, name);
+	::strncpy(req.ifr_name, name, sizeof(req.ifr_name) - 1);
 	check(::ioctl(fd, number, &req), what);
 	return req;
 }
