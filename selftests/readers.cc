@@ -293,9 +293,7 @@ void not_yet_accepted(Purge value, std::size_t bytes)
 	expect_eq(app.facts().rmem == 0, purges(value, bytes),
 		  "whether nothing is held");
 
-	const std::string first = to_string(app.recv(room));
-
-	expect_eq(first + ' ' + to_string(app.recv(room)),
+	expect_eq(two_reads(app),
 		  !bytes			? "0 0"
 		  : discards(value, bytes) ? "ECONNRESET 0"
 					   : "20 0",

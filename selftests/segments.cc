@@ -43,15 +43,6 @@ std::string so_error(TcpSocket &app)
 	return error ? errno_name(error) : "0";
 }
 
-/** The two counters, where the kernel has them, have not moved. */
-void expect_no_purge(const Counters &before)
-{
-	for (const char *name :
-	     {"TcpExtTCPRcvQPurged", "TcpExtTCPRcvQPurgedUnread"})
-		if (before.has(name))
-			expect_eq(Counters::read().since(before, name), 0, name);
-}
-
 /** The kernel may take its time with the ACK of the FIN. */
 void await_ack(Peer &peer)
 {
@@ -120,7 +111,7 @@ void rst_at(const Number &number, Family family, Purge value,
 
 	expect_eq(state_name(app.facts().state), "CLOSE_WAIT", "the state");
 	expect_eq(app.facts().rmem, held, "what is held");
-	expect_no_purge(before);
+	expect_counted(before, 0, 0);
 	if (number.effect == Effect::challenge) {
 		peer->expect(ACK);
 		expect_eq(Counters::read().since(before,
@@ -150,7 +141,7 @@ void data_beyond_fin(Family family, Purge value, std::size_t bytes)
 	peer->send(data(20).plus(-1));
 	expect_eq(state_name(app.facts().state), "CLOSE", "the state");
 	expect_eq(app.facts().rmem, held, "what is held");
-	expect_no_purge(before);
+	expect_counted(before, 0, 0);
 	expect_eq(Counters::read().since(before, "TcpExtTCPAbortOnData"), 1,
 		  "TCPAbortOnData");
 	peer->expect("RST", [](const Segment &s) { return s.has(RST); });
@@ -221,7 +212,7 @@ void reset_elsewhere(const Other &other, Family family, Purge value)
 	peer->send(rst());
 	expect_eq(state_name(app.facts().state), "CLOSE", "the state");
 	expect_eq(app.facts().rmem, held, "what is held");
-	expect_no_purge(before);
+	expect_counted(before, 0, 0);
 	expect_eq(three_reads(app), other.reads, "recv");
 	expect_eq(so_error(app), other.error, "SO_ERROR");
 }

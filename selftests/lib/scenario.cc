@@ -2,6 +2,7 @@
 #include "scenario.h"
 
 #include "checked.h"
+#include "ktap.h"
 #include "sysctl.h"
 
 namespace selftest {
@@ -50,6 +51,34 @@ Connection abandoned(Wire &wire, Family family, Purge value,
 	send_and_fin(*connection.peer, bytes);
 	connection.peer->send(rst());
 	return connection;
+}
+
+void read_exactly(TcpSocket &app, std::size_t size, std::int64_t position)
+{
+	const Outcome outcome = app.recv(size);
+
+	expect_eq(to_string(outcome), std::to_string(size), "recv");
+	expect(outcome.data == pattern(position, size),
+	       "the bytes are those that the peer sent");
+}
+
+std::string two_reads(TcpSocket &app)
+{
+	const std::string first = to_string(app.recv(100));
+
+	return first + ' ' + to_string(app.recv(100));
+}
+
+void expect_counted(const Counters &before, int purged, int unread)
+{
+	const Counters after = Counters::read();
+
+	if (!before.has("TcpExtTCPRcvQPurged"))
+		return;
+	expect_eq(after.since(before, "TcpExtTCPRcvQPurged"), purged,
+		  "TCPRcvQPurged");
+	expect_eq(after.since(before, "TcpExtTCPRcvQPurgedUnread"), unread,
+		  "TCPRcvQPurgedUnread");
 }
 
 } // namespace selftest

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "counters.h"
 #include "peer.h"
 
 namespace selftest {
@@ -28,11 +29,35 @@ inline bool purges(Purge value, std::size_t bytes)
 	return value == Purge::flush || (value == Purge::lossless && !bytes);
 }
 
+/** What the receive queue holds when the RST comes. */
+enum class Left { nothing, fin, payload };
+
+/** Whether @value frees a queue with @left in it. */
+inline bool purges(Purge value, Left left)
+{
+	return left != Left::nothing && purges(value, left == Left::payload);
+}
+
 /** Sends @bytes of payload, if any, and the FIN in a segment of its own. */
 void send_and_fin(Peer &peer, std::size_t bytes);
 
 /** A connection that got @bytes, FIN and RST, with the sysctl at @value. */
 Connection abandoned(Wire &wire, Family family, Purge value,
 		     std::size_t bytes);
+
+/**
+ * Reads @size bytes, those that the peer sent from @position on; throws Unmet if
+ * it gets anything else.
+ */
+void read_exactly(TcpSocket &app, std::size_t size, std::int64_t position = 0);
+
+/** The outcomes of two recv() of up to 100 bytes: "20 0". */
+std::string two_reads(TcpSocket &app);
+
+/**
+ * Throws Unmet unless the two counters of the purge have grown by @purged and
+ * @unread since @before. Accepts a kernel that has no such counters.
+ */
+void expect_counted(const Counters &before, int purged, int unread);
 
 } // namespace selftest
