@@ -51,7 +51,7 @@ while IFS='|' read -r file expression test trap; do
 		echo "not ok $trap: the expression changes nothing in $file"; survived=1
 		continue
 	fi
-	if ! make -s -C "$copy" O="$work/out" CXXFLAGS="-O0 -g0 -Wno-error" "$work/out/rxstall" \
+	if ! make -s -C "$copy" O="$work/out" CXXFLAGS="${CXXFLAGS:--O0 -g0}" "$work/out/rxstall" \
 		"$work/out/unit-tests" "$work/out/tests/idle" "$work/out/tests/pass.o" > "$work/log" 2>&1; then
 		echo "not ok $trap: does not build, see $work/log"; survived=1
 	elif case $test in
