@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <libmnl/libmnl.h>
 #include <linux/bpf.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
@@ -12,13 +11,12 @@
 #include <net/if.h>
 #include <sys/socket.h>
 
-#include <array>
-#include <memory>
 #include <string>
 
 #include "checked.h"
 #include "facts.h"
 #include "interface.h"
+#include "netlink.h"
 #include "tcp_socket.h"
 
 namespace selftest {
@@ -30,53 +28,6 @@ const char *const receiver_address = "192.0.2.1";
 const char *const peers_address = "192.0.2.2";
 const char *const netmask = "255.255.255.252";
 
-/** One rtnetlink request to the calling thread's namespace, and its answer. */
-class Request {
-public:
-	explicit Request(std::uint16_t type, std::uint16_t flags = 0)
-		: header_(mnl_nlmsg_put_header(buffer_.data()))
-	{
-		header_->nlmsg_type = type;
-		header_->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | flags;
-		header_->nlmsg_seq = 1;
-		mnl_nlmsg_put_extra_header(header_, sizeof(ifinfomsg));
-	}
-
-	nlmsghdr *header() { return header_; }
-	ifinfomsg *link()
-	{
-		return static_cast<ifinfomsg *>(
-			mnl_nlmsg_get_payload(header_));
-	}
-
-	void send(const char *what)
-	{
-		struct Close {
-			void operator()(mnl_socket *s) const
-			{
-				mnl_socket_close(s);
-			}
-		};
-		const std::unique_ptr<mnl_socket, Close> socket(
-			mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC));
-
-		if (!socket)
-			fail(errno, "socket(NETLINK_ROUTE)");
-		check(mnl_socket_sendto(socket.get(), header_,
-					header_->nlmsg_len), what);
-		const ssize_t n = check(mnl_socket_recvfrom(
-			socket.get(), buffer_.data(), buffer_.size()), what);
-
-		check(mnl_cb_run(buffer_.data(), static_cast<std::size_t>(n), 1,
-				 mnl_socket_get_portid(socket.get()), nullptr,
-				 nullptr), what);
-	}
-
-private:
-	alignas(nlmsghdr) std::array<char, 8192> buffer_{};
-	nlmsghdr *header_;
-};
-
 /** One queue an end, so that the receiver has one pool. */
 void put_one_queue(nlmsghdr *header)
 {
@@ -87,9 +38,11 @@ void put_one_queue(nlmsghdr *header)
 /** Makes the pair from inside the receiver's namespace. */
 void make_pair(const Netns &peer)
 {
-	Request request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
+	NetlinkRequest request(RTM_NEWLINK,
+			       NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL);
 	nlmsghdr *header = request.header();
 
+	request.put<ifinfomsg>();
 	mnl_attr_put_strz(header, IFLA_IFNAME, receiver_name);
 	put_one_queue(header);
 
@@ -108,7 +61,7 @@ void make_pair(const Netns &peer)
 	mnl_attr_nest_end(header, other);
 	mnl_attr_nest_end(header, data);
 	mnl_attr_nest_end(header, info);
-	request.send("RTM_NEWLINK veth");
+	request.send(NETLINK_ROUTE, "RTM_NEWLINK veth");
 }
 
 unique_fd load_xdp_pass()
@@ -160,10 +113,10 @@ VethLink::VethLink(const Netns &peer, const Netns &receiver)
 void VethLink::remove()
 {
 	const auto inside = receiver_.enter();
-	Request request(RTM_DELLINK);
+	NetlinkRequest request(RTM_DELLINK, NLM_F_ACK);
 
-	request.link()->ifi_index = ifindex_;
-	request.send("RTM_DELLINK veth");
+	request.put<ifinfomsg>().ifi_index = ifindex_;
+	request.send(NETLINK_ROUTE, "RTM_DELLINK veth");
 }
 
 void VethLink::detach_program()
