@@ -9,6 +9,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
 #include <net/if.h>
+#include <sched.h>
 #include <sys/socket.h>
 
 #include <string>
