@@ -11,7 +11,7 @@ only=${2:-}
 
 # file | sed expression | test | which trap
 table='
-lib/borrow.cc|s/status.st_ino != inode/(status.st_ino != inode && false)/|unit:Borrow.AReused*|descriptor reuse
+lib/borrow.cc|s/status.st_ino != inode/inode == 0/|unit:Borrow.AReused*|descriptor reuse
 lib/borrow.cc|s/? sizeof(sockaddr_in6) : sizeof(sockaddr_in);/? 128 : 128;/|unit:Borrow.ADead*|exact length of SO_PEERNAME
 lib/borrow.cc|s/^\tint unread = 0;/\t(void)option<int>(fd, SOL_SOCKET, SO_ERROR);\n&/|unit:Borrow.ADead*|SO_ERROR
 lib/free.cc|s/fresh->cookie != planned.cookie/false/|unit:Free.*|cookie
@@ -25,7 +25,7 @@ lib/pools.cc|s/snapshot.boottime - static_cast<double>(\*pool.detached_at)/stati
 lib/klog_parse.cc|s/\*priority >= severities/*priority >= 9 * severities/|unit:Klog.OnlyTheKernels*|forged log lines
 lib/text.cc|s/ c >= 0x7f/ false/|unit:Text.Foreign*|bytes above ASCII
 lib/decide.cc|s/candidate.pid == 1/false/|unit:Decide.Protected*|PID 1
-lib/decide.cc|s/socket.state != State::close/(socket.state != State::close && false)/|unit:Decide.Reset*|reset of a live connection
+lib/decide.cc|s/socket.state != State::close/socket.rmem == 0/|unit:Decide.Reset*|reset of a live connection
 lib/facts_parse.cc|s/string.size() > longest_string/false/|unit:Json.Wrong*|long strings
 lib/free.cc|s/OnCpu pin(fresh->cpu);/;/|e2e:release|deferred list: the right CPU
 release.cc|s/!kick_deferred()/false/|e2e:release|deferred list: the kick
