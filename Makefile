@@ -11,10 +11,11 @@ export LINE KSRC DEBUG STOCK
 vm := selftests/vm
 
 .DEFAULT_GOAL := help
-.PHONY: help deps kernel patch tools selftests demo test clean
+.PHONY: help deps kernel patch check tools selftests install-selftests demo test
+.PHONY: mutants storm fuzz bench-tools clean
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
 	@sed -n 's/^#= \(.*\)/\1/p' $(MAKEFILE_LIST)
 
 #=
@@ -33,17 +34,35 @@ kernel: deps ## build a kernel: [LINE=6.12] [DEBUG=1] [STOCK=1] [KSRC=tree]
 patch: ## put the series into a kernel tree of yours: KSRC=tree [LINE=6.12]
 	@patches/apply "$(KSRC)" $(LINE)
 
+check: deps ## would the series apply and compile: [KSRC=tree] [LINE=6.12]
+	@patches/check --build $(if $(LINE),--line $(LINE)) $(if $(KSRC),"$(KSRC)")
+
 tools: deps ## build rxstall
 	@$(MAKE) --no-print-directory -C tools O=$(abspath build/tools)
 
 selftests: deps ## build the kselftests and reproduce
 	@$(MAKE) --no-print-directory -C selftests O=$(abspath build/selftests)
 
+install-selftests: ## put the kselftests into a kernel tree of yours: KSRC=tree
+	@$(vm)/install-selftests "$(KSRC)"
+
 demo: deps ## show the incident and its cure in a virtual machine
 	@$(vm)/demo
 
 test: deps ## run every test, on the patched kernel and on a stock one
 	@$(vm)/test
+
+mutants: deps ## break the patches on purpose: which test notices? [DEBUG=1]
+	@$(vm)/mutants
+
+storm: deps ## random segments and calls: [SECONDS=60] [SEED=number] [DEBUG=1]
+	@$(vm)/storm $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED))
+
+fuzz: tools ## feed rxstall's parsers random bytes: [SECONDS=60]
+	@$(MAKE) --no-print-directory -C tools O=$(abspath build/tools) fuzz $(if $(SECONDS),SECONDS=$(SECONDS))
+
+bench-tools: tools ## rxstall against ss and lsof, as ratios
+	@$(MAKE) --no-print-directory -C tools O=$(abspath build/tools) bench
 
 clean: ## remove build/, but for the kernel sources fetched into build/download
 	@find build -mindepth 1 -maxdepth 1 ! -name download -exec rm -rf {} + 2>/dev/null; true

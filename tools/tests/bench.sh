@@ -49,7 +49,7 @@ for size in $SIZES; do
 	[ "$size" -le "$LSOF_UP_TO" ] && lsof=$(best nsenter -t "$pid" -n lsof -nP -i TCP)
 	memory=$(/usr/bin/time -f %M "$RXSTALL" sockets --method bpf 2>&1 > /dev/null | tail -1)
 	printf '%8s %8s %8s %8s %8s %9sK\n' "$size" "$(ratio "$bpf" "$ss")" "$(ratio "$walk" "$ss")" \
-		"$([ "$lsof" = 0 ] && echo - || ratio "$lsof" "$ss")" "$(ratio "$ss" "$before")" "$memory"
+		"$(if [ "$lsof" = 0 ]; then echo -; else ratio "$lsof" "$ss"; fi)" "$(ratio "$ss" "$before")" "$memory"
 	before=$ss
 	if [ "$size" = 50000 ] && [ -n "${CHECK:-}" ]; then
 		[ $((bpf * 20)) -le "$ss" ] && [ $((walk * 3)) -le "$ss" ] || status=1
