@@ -67,8 +67,8 @@ private:
 	void note_arrival(const Step &step);
 	void compare_progress();
 	void reset(const Step &step);
-	void check_end(const std::optional<DiagFacts> &before, bool freed,
-		       int peek_offset);
+	void check_end(std::uint32_t rmem, bool freed, int peek_offset,
+		       int announced);
 
 	Bench &bench_;
 	const Script &script_;
