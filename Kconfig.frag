@@ -43,5 +43,7 @@ CONFIG_UPROBE_EVENTS=y
 # are made from debug information. Without these rxstall walks /proc.
 CONFIG_BPF_SYSCALL=y
 # CONFIG_DEBUG_INFO_NONE is not set
+# Debug information and BTF are behind this one.
+CONFIG_DEBUG_KERNEL=y
 CONFIG_DEBUG_INFO_DWARF_TOOLCHAIN_DEFAULT=y
 CONFIG_DEBUG_INFO_BTF=y
