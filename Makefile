@@ -32,10 +32,10 @@ kernel: deps ## build a kernel: [LINE=6.12] [DEBUG=1] [STOCK=1] [KSRC=tree]
 	@$(vm)/build-kernel
 
 patch: ## put the series into a kernel tree of yours: KSRC=tree [LINE=6.12]
-	@patches/apply "$(KSRC)" $(LINE)
+	@patches/apply "$$KSRC" $${LINE:+"$$LINE"}
 
 check: deps ## would the series apply and compile: [KSRC=tree] [LINE=6.12]
-	@patches/check --build $(if $(LINE),--line $(LINE)) $(if $(KSRC),"$(KSRC)")
+	@patches/check --build $${LINE:+--line "$$LINE"} $${KSRC:+"$$KSRC"}
 
 tools: deps ## build rxstall
 	@$(MAKE) --no-print-directory -C tools O=$(abspath build/tools)
@@ -44,7 +44,7 @@ selftests: deps ## build the kselftests and reproduce
 	@$(MAKE) --no-print-directory -C selftests O=$(abspath build/selftests)
 
 install-selftests: ## put the kselftests into a kernel tree of yours: KSRC=tree
-	@$(vm)/install-selftests "$(KSRC)"
+	@$(vm)/install-selftests "$$KSRC"
 
 demo: deps ## show the incident and its cure in a virtual machine
 	@$(vm)/demo
@@ -56,7 +56,7 @@ mutants: deps ## break the patches on purpose: which test notices? [DEBUG=1]
 	@$(vm)/mutants
 
 storm: deps ## random segments and calls: [SECONDS=60] [SEED=number] [DEBUG=1]
-	@$(vm)/storm $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED))
+	@$(vm)/storm $(if $(SECONDS),--seconds "$(SECONDS)") $(if $(SEED),--seed "$(SEED)")
 
 fuzz: tools ## feed rxstall's parsers random bytes: [SECONDS=60]
 	@$(MAKE) --no-print-directory -C tools O=$(abspath build/tools) fuzz $(if $(SECONDS),SECONDS=$(SECONDS))
@@ -65,4 +65,4 @@ bench-tools: tools ## rxstall against ss and lsof, as ratios
 	@$(MAKE) --no-print-directory -C tools O=$(abspath build/tools) bench
 
 clean: ## remove build/, but for the kernel sources fetched into build/download
-	@find build -mindepth 1 -maxdepth 1 ! -name download -exec rm -rf {} + 2>/dev/null; true
+	@[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name download -exec rm -rf {} +

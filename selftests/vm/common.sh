@@ -20,6 +20,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 long_step() {
 	local name=$1 log=$2 reporter status
 	shift 2
+	{ : >"$log"; } 2>/dev/null || die "cannot write $log; whose is build/?"
 	say "$name ..."
 	{
 		# A descriptor with nothing to read: waits without a process.
