@@ -250,6 +250,8 @@ try {
 	}
 	if (options.list) {
 		fmt::print("{}", list_text());
+		if (std::fflush(stdout) != 0)
+			fail(errno, "writing the list");
 		return done;
 	}
 	return run(options, chosen(options.names));
