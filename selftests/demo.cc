@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "lib/checked.h"
+#include "lib/cpu.h"
 #include "lib/netns.h"
 #include "lib/sysctl.h"
 #include "lib/tcp_socket.h"

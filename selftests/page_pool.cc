@@ -4,103 +4,37 @@
  * page_pool:page_pool_release_stalled reports, and what the kernel log says. The
  * slow ones wait for the event's interval of 60 seconds and run beside the others.
  */
-#include <fcntl.h>
-#include <net/if.h>
-#include <poll.h>
-#include <unistd.h>
+#include <sys/socket.h>
 
 #include <chrono>
-#include <functional>
 #include <map>
-#include <optional>
 
 #include "lib/checked.h"
+#include "lib/cpu.h"
 #include "lib/kmsg.h"
 #include "lib/ktap.h"
 #include "lib/netdevsim.h"
 #include "lib/scenario.h"
+#include "lib/stall.h"
 #include "lib/trace.h"
 #include "lib/veth.h"
 
 namespace {
 
 using namespace selftest;
-using Clock = std::chrono::steady_clock;
-using std::chrono::seconds;
-
 constexpr std::size_t payload = 3000;
-/* page_pool_release_retry() runs once a second. */
-constexpr seconds prompt{3};
-
-const char *const release_event = "page_pool/page_pool_release";
-const char *const stalled_event = "page_pool/page_pool_release_stalled";
-
-/** An abandoned connection over veth whose link has been taken away. */
-struct Stall {
-	Netns peer = Netns::create();
-	Netns receiver = Netns::create();
-	unique_fd socket{};
-	std::string pool{};		/* as the events print it */
-	std::int64_t inflight = 0;	/* right after the link went */
-
-	Stall(Purge value, const Farewell &farewell)
-	{
-		stay_on_this_cpu();
-
-		VethLink link(peer, receiver);
-
-		{
-			const auto inside = receiver.enter();
-
-			set_purge(value);
-		}
-		socket = abandoned_connection(link, peer, receiver, farewell);
-
-		/* Destroying the pool is our own doing: only our events. */
-		Trace trace({std::string(release_event) + ":common_pid == " +
-			     std::to_string(::getpid())});
-
-		link.remove();
-		for (const TraceEvent &event : trace.read()) {
-			pool = event.fields.at("page_pool");
-			inflight = event.number("inflight");
-		}
-		expect(!pool.empty(), "a page_pool was destroyed with the link");
-	}
-};
-
-void wait(seconds duration)
-{
-	::poll(nullptr, 0, static_cast<int>(duration.count()) * 1000);
-}
-
-/** Whether @pool is freed, with inflight 0, before @limit has passed. */
-bool freed_within(Trace &trace, const std::string &pool, seconds limit)
-{
-	const auto end = Clock::now() + limit;
-
-	do {
-		for (const TraceEvent &event : trace.read())
-			if (event.fields.at("page_pool") == pool &&
-			    event.name == "page_pool_release" &&
-			    event.number("inflight") == 0)
-				return true;
-		::poll(nullptr, 0, 50);
-	} while (Clock::now() < end);
-	return false;
-}
 
 void purge_frees_the_pool(Purge value, std::size_t bytes)
 {
 	Trace trace({release_event});
 	Stall stall(value, {bytes, true});
-	const bool freed = freed_within(trace, stall.pool, prompt);
+	const bool freed = freed_within(trace, stall.pool.name, prompt);
 
 	expect_eq(freed, purges(value, bytes), "whether the pool was freed");
 	if (freed)
 		return;
 	stall.socket.reset();
-	expect(freed_within(trace, stall.pool, prompt),
+	expect(freed_within(trace, stall.pool.name, prompt),
 	       "the pool is freed once the socket is closed");
 }
 
@@ -110,7 +44,37 @@ void fin_alone_holds(Purge value)
 	Trace trace({release_event});
 	Stall stall(value, {0, false});
 
-	expect(!freed_within(trace, stall.pool, prompt), "the pool is held");
+	expect(!freed_within(trace, stall.pool.name, prompt), "the pool is held");
+}
+
+/**
+ * The RST comes on another CPU than the FIN. What is freed there must not wait
+ * for the FIN's CPU, which has nothing to do (skb_attempt_defer_free()).
+ */
+void rst_on_another_cpu(Purge value)
+{
+	const Netns peer = Netns::create();
+	const Netns receiver = Netns::create();
+	const int other = another_cpu();
+	Trace trace({release_event});
+
+	stay_on_this_cpu();
+	VethLink link(peer, receiver);
+
+	{
+		const auto inside = receiver.enter();
+
+		set_purge(value);
+	}
+	const unique_fd socket =
+		abandoned_connection(link, peer, receiver, {0, false});
+
+	stay_on_cpu(other);
+	/* The peer has closed its socket: it answers with a RST. */
+	check(::send(socket.get(), "x", 1, MSG_NOSIGNAL), "send");
+	wait_for_state(socket.get(), CLOSE);
+	expect(freed_within(trace, destroy_pool(link).name, prompt),
+	       "the pool is freed");
 }
 
 void event_has_its_fields()
@@ -126,17 +90,6 @@ void event_has_its_fields()
 		       std::string("the format has ") + field);
 }
 
-/** Checks what holds for each event, and returns the age it gives. */
-std::int64_t age_of(const TraceEvent &event, int ifindex)
-{
-	expect(event.number("id") > 0, "the pool has an id: " + event.line);
-	expect_eq(event.number("ifindex"), ifindex, "ifindex");
-	expect(event.number("inflight") > 0, "inflight > 0: " + event.line);
-	expect_eq(event.number("hold") - event.number("release"),
-		  event.number("inflight"), "hold - release");
-	return event.number("secs");
-}
-
 void event_fires_each_minute()
 {
 	Trace trace({stalled_event, std::string(release_event) +
@@ -145,10 +98,10 @@ void event_fires_each_minute()
 	std::int64_t last = 0;
 	int fired = 0;
 
-	expect_eq(stall.inflight, 1, "pages in flight");
-	wait(seconds(190));
+	expect_eq(stall.pool.inflight, 1, "pages in flight");
+	wait(std::chrono::seconds(190));
 	for (const TraceEvent &event : trace.read()) {
-		if (event.fields.at("page_pool") != stall.pool)
+		if (event.fields.at("page_pool") != stall.pool.name)
 			continue;
 		expect_eq(event.name, "page_pool_release_stalled", "the event");
 		const std::int64_t age = age_of(event, 0);
@@ -161,7 +114,7 @@ void event_fires_each_minute()
 	expect_eq(fired, 3, "the number of events in 190 s");
 
 	stall.socket.reset();
-	expect(freed_within(trace, stall.pool, prompt),
+	expect(freed_within(trace, stall.pool.name, prompt),
 	       "its end is told by page_pool_release");
 }
 
@@ -184,7 +137,7 @@ void log_warns_once()
 	Kmsg log;
 	Stall stall(Purge::off, {0, true});
 
-	wait(seconds(130));
+	wait(std::chrono::seconds(130));
 	const auto count = warnings(log);
 
 	expect(!count.empty(), "the log tells of the pool");
@@ -204,7 +157,7 @@ void live_device_has_event_and_no_warning()
 	device.up();
 	device.hold_page(true);
 	device.down();
-	wait(seconds(65));
+	wait(std::chrono::seconds(65));
 	for (const TraceEvent &event : trace.read()) {
 		if (event.name != "page_pool_release_stalled" ||
 		    event.number("ifindex") != device.ifindex())
@@ -241,6 +194,12 @@ std::vector<Test> all()
 		 .run = event_has_its_fields},
 	};
 
+	for (const Purge value : {Purge::flush, Purge::lossless})
+		tests.push_back({.name = std::string("pool/") +
+					 to_string(value) + "/rst_on_another_cpu",
+				 .needs = Needs::purge_sysctl,
+				 .run = [value] { rst_on_another_cpu(value); },
+				 .alone = true});
 	for (const Purge value : {Purge::off, Purge::flush, Purge::lossless}) {
 		const std::string name = to_string(value);
 

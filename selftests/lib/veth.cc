@@ -9,7 +9,6 @@
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
 #include <net/if.h>
-#include <sched.h>
 #include <sys/socket.h>
 
 #include <string>
@@ -79,16 +78,6 @@ unique_fd load_xdp_pass()
 }
 
 } // namespace
-
-void stay_on_this_cpu()
-{
-	cpu_set_t here;
-
-	CPU_ZERO(&here);
-	CPU_SET(static_cast<unsigned>(check(::sched_getcpu(), "sched_getcpu")),
-		&here);
-	check(::sched_setaffinity(0, sizeof(here), &here), "sched_setaffinity");
-}
 
 VethLink::VethLink(const Netns &peer, const Netns &receiver)
 	: receiver_(receiver), program_(load_xdp_pass())

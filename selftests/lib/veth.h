@@ -16,14 +16,6 @@
 
 namespace selftest {
 
-/**
- * Keeps the calling process on the CPU it is on. recv() leaves what it has read on
- * the deferred list of the CPU that allocated it (skb_attempt_defer_free), and
- * while that CPU is idle the pages stay out of their pool: to be called before
- * the first packet by whoever looks at pools. Throws std::system_error.
- */
-void stay_on_this_cpu();
-
 class VethLink {
 public:
 	/** The name of the peer's end. */

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "stall.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include "cpu.h"
+#include "ktap.h"
+
+namespace selftest {
+
+namespace {
+
+const Netns &after_staying_here(const Netns &peer)
+{
+	stay_on_this_cpu();
+	return peer;
+}
+
+} // namespace
+
+DestroyedPool destroy_pool(VethLink &link, By by)
+{
+	/* It is our own doing: only our events. */
+	Trace trace({std::string(release_event) +
+		     ":common_pid == " + std::to_string(::getpid())});
+	DestroyedPool pool;
+
+	if (by == By::removing_the_link)
+		link.remove();
+	else
+		link.detach_program();
+	for (const TraceEvent &event : trace.read())
+		pool = {event.fields.at("page_pool"), event.number("inflight")};
+	expect(!pool.name.empty(), "a page_pool was destroyed");
+	return pool;
+}
+
+Stall::Stall(Purge value, const Farewell &farewell, By by)
+	: link(after_staying_here(peer), receiver)
+{
+	{
+		const auto inside = receiver.enter();
+
+		set_purge(value);
+	}
+	socket = abandoned_connection(link, peer, receiver, farewell);
+	pool = destroy_pool(link, by);
+}
+
+void wait(std::chrono::seconds duration)
+{
+	::poll(nullptr, 0, static_cast<int>(duration.count()) * 1000);
+}
+
+bool freed_within(Trace &trace, const std::string &pool,
+		  std::chrono::seconds limit)
+{
+	using Clock = std::chrono::steady_clock;
+	const auto end = Clock::now() + limit;
+
+	do {
+		for (const TraceEvent &event : trace.read())
+			if (event.fields.at("page_pool") == pool &&
+			    event.name == "page_pool_release" &&
+			    event.number("inflight") == 0)
+				return true;
+		::poll(nullptr, 0, 50);
+	} while (Clock::now() < end);
+	return false;
+}
+
+std::int64_t age_of(const TraceEvent &event, int ifindex)
+{
+	expect(event.number("id") > 0, "the pool has an id: " + event.line);
+	expect_eq(event.number("ifindex"), ifindex, "ifindex");
+	expect(event.number("inflight") > 0, "inflight > 0: " + event.line);
+	expect_eq(event.number("hold") - event.number("release"),
+		  event.number("inflight"), "hold - release");
+	return event.number("secs");
+}
+
+} // namespace selftest

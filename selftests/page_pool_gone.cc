@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Stalled page pools whose device or network namespace goes away while
+ * page_pool:page_pool_release_stalled is being followed. Each waits for at least
+ * one interval of 60 seconds.
+ */
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lib/ktap.h"
+#include "lib/netdevsim.h"
+#include "lib/stall.h"
+
+namespace {
+
+using namespace selftest;
+using std::chrono::seconds;
+
+/* A namespace is cleaned up by a worker that takes its time. */
+constexpr seconds cleanup{30};
+
+/** The ages in the stalled events of @pool so far, each of @ifindex. */
+std::vector<std::int64_t> ages(Trace &trace, const std::string &pool,
+			       int ifindex)
+{
+	std::vector<std::int64_t> found;
+
+	for (const TraceEvent &event : trace.read())
+		if (event.name == "page_pool_release_stalled" &&
+		    event.fields.at("page_pool") == pool)
+			found.push_back(age_of(event, ifindex));
+	return found;
+}
+
+/** The pool of a live device is stalled, then the device is deleted. */
+void device_deleted()
+{
+	Trace trace({stalled_event, release_event});
+	Stall stall(Purge::off, {0, true}, By::detaching_the_program);
+
+	wait(seconds(65));
+	expect_eq(ages(trace, stall.pool.name, 0).size(), 1u,
+		  "the number of events while there is the device");
+	stall.link.remove();
+	wait(seconds(60));
+	expect_eq(ages(trace, stall.pool.name, 0).size(), 1u,
+		  "the number of events a minute after the device");
+	stall.socket.reset();
+	expect(freed_within(trace, stall.pool.name, prompt),
+	       "the pool is freed");
+}
+
+/** The last socket of a namespace holds the page: both go together. */
+void namespace_deleted()
+{
+	Trace trace({stalled_event, release_event});
+	auto stall = std::make_unique<Stall>(Purge::off, Farewell{0, true},
+					     By::detaching_the_program);
+	const std::string pool = stall->pool.name;
+	unique_fd socket = std::move(stall->socket);
+
+	stall.reset();
+	wait(seconds(65));
+	expect_eq(ages(trace, pool, 0).size(), 1u, "the number of events");
+	socket.reset();
+	expect(freed_within(trace, pool, prompt), "the pool is freed");
+}
+
+/** A netdevsim device with a page of its pool held, and down. */
+struct HeldDevice {
+	Netdevsim device{};
+
+	HeldDevice()
+	{
+		device.up();
+		device.hold_page(true);
+		device.down();
+	}
+};
+
+/** The one pool with a stalled event of @ifindex; throws Unmet if none. */
+std::string stalled_pool_of(Trace &trace, int ifindex)
+{
+	std::string pool;
+
+	for (const TraceEvent &event : trace.read())
+		if (event.name == "page_pool_release_stalled" &&
+		    event.number("ifindex") == ifindex)
+			pool = event.fields.at("page_pool");
+	expect(!pool.empty(), "the event names the device");
+	return pool;
+}
+
+/** The device that the event dereferences is deleted with its pool stalled. */
+void visible_device_deleted()
+{
+	Trace trace({stalled_event, release_event});
+	HeldDevice held;
+
+	wait(seconds(65));
+	const std::string pool = stalled_pool_of(trace, held.device.ifindex());
+
+	held.device.remove();
+	expect(freed_within(trace, pool, prompt), "the pool is freed");
+}
+
+void visible_namespace_deleted()
+{
+	Trace trace({stalled_event, release_event});
+	std::unique_ptr<HeldDevice> held;
+
+	{
+		const Netns gone = Netns::create();
+		const auto inside = gone.enter();
+
+		held = std::make_unique<HeldDevice>();
+		wait(seconds(65));
+	}
+	const std::string pool = stalled_pool_of(trace, held->device.ifindex());
+
+	expect(freed_within(trace, pool, cleanup), "the pool is freed");
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	const auto slow = [](const char *name, void (*run)(), int timeout_s) {
+		return Test{.name = name, .needs = Needs::stalled_event,
+			    .run = run, .timeout_s = timeout_s};
+	};
+
+	return ktap_main(argc, argv, {
+		slow("veth/device_deleted", device_deleted, 200),
+		slow("veth/namespace_deleted", namespace_deleted, 150),
+		slow("netdevsim/device_deleted", visible_device_deleted, 150),
+		slow("netdevsim/namespace_deleted", visible_namespace_deleted, 180),
+	});
+}
