@@ -290,8 +290,10 @@ void Line::check_end(std::uint32_t rmem, bool freed, int peek_offset,
 	expect_eq(facts.rmem, freed ? 0 : rmem, "rmem after the reset");
 	if (freed)
 		expect_eq(facts.unread, 0, "FIONREAD after the purge");
-	expect_eq(poll_text(facts.poll), poll_text(bits),
-		  "poll() after the reset");
+	/* Data beyond the FIN may bring urgent data, and then nothing is freed. */
+	if (freed || !script_.urgent)
+		expect_eq(poll_text(facts.poll), poll_text(bits),
+			  "poll() after the reset");
 	expect_eq(peek_offset_of(*app_), peek_offset,
 		  "SO_PEEK_OFF after the reset");
 	compare_progress();
