@@ -19,21 +19,28 @@ const Netns &after_staying_here(const Netns &peer)
 
 } // namespace
 
-DestroyedPool destroy_pool(VethLink &link, By by)
+DestroyedPool pool_destroyed_by(const std::function<void()> &destroy)
 {
 	/* It is our own doing: only our events. */
 	Trace trace({std::string(release_event) +
 		     ":common_pid == " + std::to_string(::getpid())});
 	DestroyedPool pool;
 
-	if (by == By::removing_the_link)
-		link.remove();
-	else
-		link.detach_program();
+	destroy();
 	for (const TraceEvent &event : trace.read())
 		pool = {event.fields.at("page_pool"), event.number("inflight")};
 	expect(!pool.name.empty(), "a page_pool was destroyed");
 	return pool;
+}
+
+DestroyedPool destroy_pool(VethLink &link, By by)
+{
+	return pool_destroyed_by([&link, by] {
+		if (by == By::removing_the_link)
+			link.remove();
+		else
+			link.detach_program();
+	});
 }
 
 Stall::Stall(Purge value, const Farewell &farewell, By by)

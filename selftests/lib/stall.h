@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "netns.h"
@@ -21,8 +22,12 @@ inline constexpr const char *release_event = "page_pool/page_pool_release";
 inline constexpr const char *stalled_event =
 	"page_pool/page_pool_release_stalled";
 
-/** page_pool_release_retry() runs once a second. */
+/**
+ * page_pool_release_retry() runs once a second: how long to wait for what must not
+ * come, and, on a busy machine, for what must.
+ */
 inline constexpr std::chrono::seconds prompt{3};
+inline constexpr std::chrono::seconds patience{30};
 
 /** How a link's pool is destroyed. */
 enum class By { removing_the_link, detaching_the_program };
@@ -33,7 +38,10 @@ struct DestroyedPool {
 	std::int64_t inflight = 0;
 };
 
-/** Destroys the pool of @link. Throws Unmet if there was none. */
+/** Runs @destroy, and gives the pool it destroys. Throws Unmet if there is none. */
+DestroyedPool pool_destroyed_by(const std::function<void()> &destroy);
+
+/** Destroys the pool of @link; the same. */
 DestroyedPool destroy_pool(VethLink &link, By by = By::removing_the_link);
 
 /**

@@ -90,7 +90,8 @@ void set_up(int ifindex, int mtu)
  */
 void await_v6_address()
 {
-	constexpr int attempts = 500;
+	/* Long enough for a debug kernel with many tests at a time. */
+	constexpr int attempts = 3000;
 	constexpr int attempt_ms = 10;
 	const Address any = kernel_address(Family::v6, 0);
 
