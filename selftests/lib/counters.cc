@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "counters.h"
 
+#include <algorithm>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 
@@ -20,26 +22,14 @@ std::ifstream open_proc(const std::string &name)
 	return file;
 }
 
-/* Pairs of lines: "Prefix: name name ...", "Prefix: value value ...". */
-void add_pairs(std::ifstream file, std::map<std::string, std::int64_t> &values)
+/* The word that follows the one at @at, in the same line; empty after the last. */
+std::string_view word_at(std::string_view text, std::size_t &at)
 {
-	std::string head;
-	std::string body;
+	const auto end = std::min(text.find_first_of(" \n", at), text.size());
+	const auto word = text.substr(at, end - at);
 
-	while (std::getline(file, head) && std::getline(file, body)) {
-		std::istringstream names(head);
-		std::istringstream numbers(body);
-		std::string prefix;
-		std::string name;
-		std::string skipped;
-		std::int64_t value = 0;
-
-		names >> prefix;
-		numbers >> skipped;
-		prefix.pop_back();
-		while (names >> name && numbers >> value)
-			values[prefix + name] = value;
-	}
+	at = end + (end < text.size() && text[end] == ' ');
+	return word;
 }
 
 } // namespace
@@ -47,24 +37,53 @@ void add_pairs(std::ifstream file, std::map<std::string, std::int64_t> &values)
 Counters Counters::read()
 {
 	Counters counters;
+	std::ostringstream text;
 
-	add_pairs(open_proc("netstat"), counters.values_);
-	add_pairs(open_proc("snmp"), counters.values_);
+	text << open_proc("netstat").rdbuf() << open_proc("snmp").rdbuf();
+	counters.text_ = text.str();
 	return counters;
+}
+
+/* Pairs of lines: "Prefix: name name ...", "Prefix: value value ...". */
+std::optional<std::int64_t> Counters::find(std::string_view name) const
+{
+	const std::string_view text = text_;
+
+	for (std::size_t line = 0; line < text.size();) {
+		const auto values = text.find('\n', line) + 1;
+		const auto next = text.find('\n', values) + 1;
+		auto at = line;
+		auto value_at = values;
+		const auto prefix = word_at(text, at);
+
+		(void)word_at(text, value_at);
+		if (values == 0 || next == 0)
+			break;
+		if (name.starts_with(prefix.substr(0, prefix.size() - 1)))
+			while (at + 1 < values) {
+				const auto key = word_at(text, at);
+				const auto value = word_at(text, value_at);
+
+				if (name.substr(prefix.size() - 1) == key)
+					return std::stoll(std::string(value));
+			}
+		line = next;
+	}
+	return std::nullopt;
 }
 
 bool Counters::has(const std::string &name) const
 {
-	return values_.contains(name);
+	return find(name).has_value();
 }
 
 std::int64_t Counters::operator[](const std::string &name) const
 {
-	const auto it = values_.find(name);
+	const auto value = find(name);
 
-	if (it == values_.end())
+	if (!value)
 		throw std::out_of_range("this kernel has no counter " + name);
-	return it->second;
+	return *value;
 }
 
 Sockstat Sockstat::read()

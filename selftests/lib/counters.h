@@ -6,9 +6,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace selftest {
 
@@ -36,7 +36,9 @@ public:
 	}
 
 private:
-	std::map<std::string, std::int64_t> values_;
+	[[nodiscard]] std::optional<std::int64_t> find(std::string_view name) const;
+
+	std::string text_;	/* looked through when asked: most are not */
 };
 
 /** The TCP line of /proc/net/sockstat. */

@@ -83,7 +83,14 @@ void Peer::arrived(Segment segment)
 {
 	const std::uint32_t end = segment.seq + segment.length();
 
+	if (segment.has(SYN) && has_syn_ && segment.seq != kernel_isn_) {
+		/* A listener's answer to a SYN that came after the end of this
+		 * connection. Our next ACK must not make it a second one. */
+		log_.push_back({false, std::move(segment)});
+		return;
+	}
 	if (segment.has(SYN)) {
+		has_syn_ = true;
 		kernel_isn_ = segment.seq;
 		awaited_ = end;
 	} else if (!segment.has(RST) && distance(awaited_, end) > 0) {

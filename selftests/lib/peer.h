@@ -132,6 +132,7 @@ private:
 	Path path_;
 	Handshake handshake_;
 	std::uint32_t next_;		/* next number to send */
+	bool has_syn_ = false;
 	std::uint32_t kernel_isn_ = 0;
 	std::uint32_t awaited_ = 0;	/* next number from the kernel */
 	std::uint32_t window_ = 0;	/* of its last segment, scaled */
