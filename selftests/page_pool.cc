@@ -6,7 +6,9 @@
  */
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <map>
 
 #include "lib/checked.h"
@@ -84,12 +86,18 @@ void event_has_its_fields()
 	const std::string format =
 		Trace::format("page_pool", "page_pool_release_stalled");
 
-	for (const char *field :
-	     {"const struct page_pool * pool;", "u32 id;", "int ifindex;",
-	      "s32 inflight;", "u32 hold;", "u32 release;", "u64 secs;"})
-		expect(format.find(std::string("field:") + field) !=
-			       std::string::npos,
-		       std::string("the format has ") + field);
+	const auto has = [&format](const char *field) {
+		return format.find(std::string("field:") + field) !=
+		       std::string::npos;
+	};
+
+	for (const char *field : {"const struct page_pool * pool;",
+				  "s32 inflight;", "u32 hold;", "u32 release;",
+				  "u64 secs;"})
+		expect(has(field), std::string("the format has ") + field);
+	for (const char *field : {"u32 id;", "int ifindex;"})
+		expect_eq(has(field), pools_have_ids(),
+			  std::string("whether the format has ") + field);
 }
 
 void event_fires_each_minute()
@@ -121,14 +129,26 @@ void event_fires_each_minute()
 	       "its end is told by page_pool_release");
 }
 
-/** Adds up how often the log has warned about each pool. */
+/**
+ * Adds up how often the log has warned about each pool. Where pools have no id,
+ * a second line about one of them shows by its age: two intervals of a minute.
+ */
 void count_warnings(Kmsg &log, std::map<std::string, int> &count)
 {
-	for (const std::string &line : log.read()) {
-		const auto at = line.find("stalled pool shutdown: ");
+	const bool ids = pools_have_ids();
 
-		if (at != std::string::npos)
+	for (const std::string &line : log.read()) {
+		const auto at = line.find("stalled pool shutdown");
+		int age = 0;
+
+		if (at == std::string::npos)
+			continue;
+		if (ids)
 			count[line.substr(at, line.find(',', at) - at)]++;
+		else if (std::sscanf(line.c_str() + at,
+				     "%*s pool shutdown %*d inflight %d sec",
+				     &age) == 1)
+			count["a pool"] = std::max(count["a pool"], age / 60);
 	}
 }
 

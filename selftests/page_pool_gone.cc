@@ -38,7 +38,7 @@ std::vector<std::int64_t> ages(Trace &trace, const std::string &pool,
 void device_deleted()
 {
 	Trace trace({stalled_event, release_event});
-	Stall stall(Purge::off, {0, true}, By::detaching_the_program);
+	Stall stall(Purge::off, {0, true}, By::detaching_the_pool);
 
 	expect_eq(ages(trace, stall.pool.name, 0).size(), 1u,
 		  "the number of events while there is the device");
@@ -55,7 +55,7 @@ void namespace_deleted()
 {
 	Trace trace({stalled_event, release_event});
 	auto stall = std::make_unique<Stall>(Purge::off, Farewell{0, true},
-					     By::detaching_the_program);
+					     By::detaching_the_pool);
 	const std::string pool = stall->pool.name;
 	unique_fd socket = std::move(stall->socket);
 

@@ -30,7 +30,7 @@ inline constexpr std::chrono::seconds prompt{3};
 inline constexpr std::chrono::seconds patience{30};
 
 /** How a link's pool is destroyed. */
-enum class By { removing_the_link, detaching_the_program };
+enum class By { removing_the_link, detaching_the_pool };
 
 /** A pool as it was right after it had been destroyed. */
 struct DestroyedPool {
@@ -65,6 +65,9 @@ void wait(std::chrono::seconds duration);
 /** Whether @pool is freed, with inflight 0, before @limit has passed. */
 bool freed_within(Trace &trace, const std::string &pool,
 		  std::chrono::seconds limit);
+
+/** Whether pools have an id and a device in this kernel (since 6.8). */
+bool pools_have_ids();
 
 /**
  * Checks what holds for every page_pool_release_stalled, and returns the age it

@@ -4,18 +4,23 @@
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
 #include <net/if.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <cstring>
 #include <string>
 
+#include "btf.h"
 #include "checked.h"
 #include "facts.h"
 #include "interface.h"
+#include "ktap.h"
 #include "netlink.h"
 #include "tcp_socket.h"
 
@@ -77,10 +82,23 @@ unique_fd load_xdp_pass()
 			       "bpf(BPF_PROG_LOAD)"));
 }
 
+/** What gives a device a pool where veth has none: see vm/pp_rx.c. */
+unique_fd open_pp_rx()
+{
+	const char *const path = "/dev/pp_rx";
+	unique_fd fd(::open(path, O_WRONLY | O_CLOEXEC));
+
+	if (!fd)
+		throw Skip("this kernel's veth has no page_pool, and " +
+			   std::string(path) + " (vm/pp_rx.c) cannot be opened: " +
+			   errno_name(errno));
+	return fd;
+}
+
 } // namespace
 
 VethLink::VethLink(const Netns &peer, const Netns &receiver)
-	: receiver_(receiver), program_(load_xdp_pass())
+	: receiver_(receiver)
 {
 	{
 		const auto inside = receiver.enter();
@@ -89,15 +107,31 @@ VethLink::VethLink(const Netns &peer, const Netns &receiver)
 		interface_address(receiver_name, receiver_address, netmask);
 		interface_up(receiver_name, true);
 		ifindex_ = static_cast<int>(::if_nametoindex(receiver_name));
-		const int error = bpf_xdp_attach(ifindex_, program_.get(),
-						 XDP_FLAGS_DRV_MODE, nullptr);
-		if (error)
-			fail(-error, "attaching XDP to veth");
+		attach_pool();
 	}
 	const auto inside = peer.enter();
 
 	interface_address(peer_name, peers_address, netmask);
 	interface_up(peer_name, true);
+}
+
+void VethLink::attach_pool()
+{
+	/* A kernel that does not tell is taken to have one. */
+	module_ = !struct_has("veth_rq", "page_pool", "veth").value_or(true);
+	if (module_) {
+		pool_ = open_pp_rx();
+		check(::write(pool_.get(), receiver_name,
+			      std::strlen(receiver_name)), "/dev/pp_rx");
+		return;
+	}
+	pool_ = load_xdp_pass();
+
+	const int error = bpf_xdp_attach(ifindex_, pool_.get(),
+					 XDP_FLAGS_DRV_MODE, nullptr);
+
+	if (error)
+		fail(-error, "attaching XDP to veth");
 }
 
 void VethLink::remove()
@@ -109,8 +143,13 @@ void VethLink::remove()
 	request.send(NETLINK_ROUTE, "RTM_DELLINK veth");
 }
 
-void VethLink::detach_program()
+void VethLink::detach_pool()
 {
+	if (module_) {
+		pool_.reset();
+		return;
+	}
+
 	const auto inside = receiver_.enter();
 	const int error = bpf_xdp_detach(ifindex_, XDP_FLAGS_DRV_MODE, nullptr);
 

@@ -4,7 +4,8 @@
  * XDP_PASS program: the one way to get page_pool memory into TCP's receive
  * queues without a network card. veth copies each packet into pages of its
  * receive queue's pool then (drivers/net/veth.c, veth_convert_skb_to_xdp_buff,
- * since 6.8). The pair has one receive queue, so one pool.
+ * since 6.8). The pair has one receive queue, so one pool. Before that veth has
+ * no pool, and vm/pp_rx.c lends the receiving end one.
  */
 #pragma once
 
@@ -22,23 +23,27 @@ public:
 	static constexpr const char *peer_name = "tx0";
 
 	/**
-	 * Makes @peer's and @receiver's end, brings both up and attaches the
-	 * program to the receiver's. Throws std::system_error.
+	 * Makes @peer's and @receiver's end, brings both up and gives the
+	 * receiver's its pool. Throws std::system_error, and Skip if this kernel
+	 * can give it none.
 	 */
 	VethLink(const Netns &peer, const Netns &receiver);
 
 	/** Deletes the pair, which destroys the pool. */
 	void remove();
 
-	/** Takes the program off the receiver's end, which destroys the pool. */
-	void detach_program();
+	/** Takes the pool off the receiver's end, which destroys it. */
+	void detach_pool();
 
 	/** The peer's address, port @port. */
 	[[nodiscard]] Address peer_address(std::uint16_t port) const;
 
 private:
+	void attach_pool();
+
 	const Netns &receiver_;
-	unique_fd program_;
+	unique_fd pool_{};	/* the XDP program, or pp_rx */
+	bool module_ = false;	/* it is pp_rx */
 	int ifindex_ = 0;	/* of the receiver's end */
 };
 
