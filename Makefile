@@ -6,13 +6,14 @@ LINE  ?=
 KSRC  ?=
 DEBUG ?=
 STOCK ?=
-export LINE KSRC DEBUG STOCK
+CONFIG ?=
+export LINE KSRC DEBUG STOCK CONFIG
 
 vm := selftests/vm
 
 .DEFAULT_GOAL := help
 .PHONY: help deps kernel patch check tools selftests install-selftests demo test
-.PHONY: mutants storm fuzz bench-tools clean
+.PHONY: test-matrix test-deb kernel-deb mutants storm fuzz bench-tools clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -22,6 +23,7 @@ help: ## this list
 #= LINE=6.12   kernel line: one of the folders in patches/
 #= DEBUG=1     kernel with KASAN, PROVE_LOCKING and other checks
 #= STOCK=1     kernel without the patches
+#= CONFIG=file configuration to start from, by default that of the running kernel
 #= KSRC=tree   a kernel tree of yours instead of Debian's sources
 #= All output goes to build/, kernels to build/LINE[-stock][-debug]/bzImage.
 
@@ -49,8 +51,17 @@ install-selftests: ## put the kselftests into a kernel tree of yours: KSRC=tree
 demo: deps ## show the incident and its cure in a virtual machine
 	@$(vm)/demo
 
-test: deps ## run every test, on the patched kernel and on a stock one
+test: deps ## run every test, on the patched kernel and on a stock one: [LINE=6.12]
 	@$(vm)/test
+
+test-matrix: deps ## run the selftests on the kernels of all lines, or of one: [LINE=6.1]
+	@$(vm)/test-matrix $${LINE:+"$$LINE"}
+
+kernel-deb: deps ## Debian packages of a patched kernel: [LINE=6.12] [CONFIG=file] [KSRC=tree]
+	@$(vm)/kernel-deb
+
+test-deb: deps ## build such packages, install them in a directory, boot them: [LINE=6.12]
+	@$(vm)/test-deb
 
 mutants: deps ## break the patches on purpose: which test notices? [DEBUG=1]
 	@$(vm)/mutants
