@@ -205,8 +205,16 @@ void blocked_poll(Purge value, std::size_t bytes)
 	set_purge(value);
 	auto connection = wire.connect(Family::v4);
 	pollfd wanted{connection.app.fd(), POLLIN | POLLRDHUP, 0};
+	/* It does not take the socket's lock and may come between the segments. */
 	Waiting blocked([&wanted] {
-		return outcome_of([&] { return ::poll(&wanted, 1, 5000); });
+		return outcome_of([&] {
+			int ready;
+
+			do
+				ready = ::poll(&wanted, 1, -1);
+			while (ready == 1 && !(wanted.revents & POLLHUP));
+			return ready;
+		});
 	});
 
 	end_in_one_batch(connection, bytes);

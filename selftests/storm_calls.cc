@@ -87,6 +87,14 @@ Seen of_outcome(Outcome outcome)
 	return {std::move(outcome), 0, 0};
 }
 
+/* Where TCP has no SO_PEEK_OFF there is nothing to move. */
+void set_peek_offset(const TcpSocket &app, int offset)
+{
+	if (::setsockopt(app.fd(), SOL_SOCKET, SO_PEEK_OFF, &offset,
+			 sizeof(offset)) && errno != EOPNOTSUPP)
+		fail(errno, "SO_PEEK_OFF");
+}
+
 } // namespace
 
 Seen make_call(TcpSocket &app, const Step &step, int wait)
@@ -108,7 +116,7 @@ Seen make_call(TcpSocket &app, const Step &step, int wait)
 		app.set(SOL_SOCKET, SO_RCVLOWAT, static_cast<int>(step.size));
 		return {};
 	case Act::peek_offset:
-		app.set(SOL_SOCKET, SO_PEEK_OFF, static_cast<int>(step.at));
+		set_peek_offset(app, static_cast<int>(step.at));
 		return {};
 	default:
 		(void)app.facts();
@@ -121,8 +129,9 @@ int peek_offset_of(const TcpSocket &app)
 	int offset = -1;
 	socklen_t length = sizeof(offset);
 
-	check(::getsockopt(app.fd(), SOL_SOCKET, SO_PEEK_OFF, &offset, &length),
-	      "SO_PEEK_OFF");
+	if (::getsockopt(app.fd(), SOL_SOCKET, SO_PEEK_OFF, &offset, &length) &&
+	    errno != EOPNOTSUPP)
+		fail(errno, "SO_PEEK_OFF");
 	return offset;
 }
 

@@ -26,7 +26,7 @@ struct Seen {
  */
 Seen make_call(TcpSocket &app, const Step &step, int wait);
 
-/** SO_PEEK_OFF; -1 when it is off. */
+/** SO_PEEK_OFF; -1 when it is off, and where TCP has none (before 6.9). */
 int peek_offset_of(const TcpSocket &app);
 
 /** tcpi_bytes_received: how far the kernel has received, its FIN included. */
