@@ -15,7 +15,7 @@ _rxstall() {
 		--state|state) list="close close-wait last-ack closing established connected dead all" ;;
 		--group) list="process unit netns state class peer dst dport sport" ;;
 		-N|--net) list=$(ls /run/netns 2>/dev/null) ;;
-		--from) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
+		--from|--textfile|--guard-state) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
 		*)
 			if [[ $word == -* ]]; then
 				list=$(rxstall "$verb" --help 2>/dev/null | grep -o -- '--[a-z-]*\|^  -[A-Za-z0-9]')

@@ -35,9 +35,11 @@ const std::array verbs = {
 	     "page pools whose pages never came back, and who may hold them"},
 	Verb{"watch", verb_watch, reading, "a line when a connection dies with data or a pool stalls"},
 	Verb{"release", verb_release, reading, "free that memory (shows what it would do; --apply does it)"},
+	Verb{"guard", verb_guard, reading, "a service that does so as they turn up, or sets the sysctl everywhere"},
 	Verb{"sysctl", verb_sysctl, reading,
 	     "show or set net.ipv4.tcp_purge_receive_queue in every namespace"},
 	Verb{"doctor", verb_doctor, reading, "what is there, what is missing, and a verdict"},
+	Verb{"metrics", verb_metrics, reading, "the same for Prometheus, or for node_exporter's textfiles"},
 	Verb{"snapshot", verb_snapshot, reading, "save all facts, for --from on another machine"},
 };
 
