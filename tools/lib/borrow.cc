@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "connection_check.h"
 #include "diag_parse.h"
 
 extern "C" {
@@ -123,14 +124,10 @@ Result<Fd> Lender::borrow(int fd, uint64_t inode) const
 
 Result<State> read_state(int fd)
 {
-	auto protocol = option<int>(fd, SOL_SOCKET, SO_PROTOCOL);
-	auto type = option<int>(fd, SOL_SOCKET, SO_TYPE);
-	if (!protocol || !type || *protocol != IPPROTO_TCP || *type != SOCK_STREAM)
+	const uint8_t state = connection_check::tcp_state(fd);
+	if (state == 0)
 		return failure(EPROTONOSUPPORT, "not a TCP socket");
-	auto state = option<uint8_t>(fd, IPPROTO_TCP, TCP_INFO);
-	if (!state)
-		return tl::unexpected(state.error());
-	return static_cast<State>(*state);
+	return static_cast<State>(state);
 }
 
 Result<Socket> read_socket(int fd, uint64_t inode)
@@ -157,9 +154,7 @@ Result<Socket> read_socket(int fd, uint64_t inode)
 	socket.age_ms = info->tcpi_last_ack_recv;
 	socket.ulp = ulp_of(fd);
 
-	int unread = 0;
-	if (*state != State::listen && ioctl(fd, SIOCINQ, &unread) == 0)
-		socket.unread = static_cast<uint32_t>(std::max(unread, 0));
+	socket.unread = connection_check::unread_bytes(fd);
 	if (socket.rmem && !socket.unread) {
 		if (info->tcpi_rcv_ooopack && !fin_received(*state))
 			socket.out_of_order = Maybe::unknown;

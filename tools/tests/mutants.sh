@@ -13,7 +13,7 @@ only=${2:-}
 table='
 lib/borrow.cc|s/status.st_ino != inode/inode == 0/|unit:Borrow.AReused*|descriptor reuse
 lib/borrow.cc|s/? sizeof(sockaddr_in6) : sizeof(sockaddr_in);/? 128 : 128;/|unit:Borrow.ADead*|exact length of SO_PEERNAME
-lib/borrow.cc|s/^\tint unread = 0;/\t(void)option<int>(fd, SOL_SOCKET, SO_ERROR);\n&/|unit:Borrow.ADead*|SO_ERROR
+lib/borrow.cc|s/^\tsocket.unread = /\t(void)option<int>(fd, SOL_SOCKET, SO_ERROR);\n&/|unit:Borrow.ADead*|SO_ERROR
 lib/free.cc|s/fresh->cookie != planned.cookie/false/|unit:Free.*|cookie
 lib/netdev_parse.cc|s/static_cast<int64_t>(\*value)/static_cast<uint32_t>(*value)/|unit:Netdev.Negative*|negative inflight (netlink)
 lib/klog_parse.cc|s/parse_number<int64_t>(words\[0\])/parse_number<uint32_t>(words[0])/|unit:Klog.BothFormats|negative inflight (log)
@@ -33,6 +33,13 @@ lib/free.cc|s/recv(fd, nullptr, 0, MSG_DONTWAIT)/shutdown(fd, SHUT_RD)/|e2e:rele
 lib/walk.cc|s/std::binary_search(.*inode))/false)/|e2e:sockets|borrowed live sockets
 lib/iter.bpf.c|s/\t\tbytes--;/\t\t;/|e2e:sockets|the FIN in BPF
 lib/iter.bpf.c|s/inet_conn.icsk_inet.inet_sport/inet_conn.icsk_inet.sk.__sk_common.skc_dport/|e2e:sockets|ports in BPF
+lib/connection_check.h|s/poll(&entry, 1, 0) < 0/recv(fd, \&answer, 1, MSG_PEEK | MSG_DONTWAIT) < -1 || &/|unit:ConnectionCheck.*|a look that takes the error
+lib/guard_judge.cc|s/!socket.age_ms ||/!socket.age_ms \&\&/|unit:PlanRelease.OnlyWhat*|guard: unknown age
+lib/guard_judge.cc|s/known_ = seen_;/;/|unit:Trigger.More*|guard: old news
+lib/task.cc|s/kill(pid_, SIGKILL);/;/|unit:Task.OneThat*|guard: a scan that never ends
+lib/metrics.cc|s/counts.contains(value)/true/|unit:Metrics.Names*|metrics: a label without bound
+lib/metrics.cc|s/\t\t\tcontinue;$/;/|unit:Metrics.Negative*|metrics: negative inflight
+guard.cc|s/if (settings_.dry_run) {/if (false) {/|e2e:guard|guard: dry run
 lib/trace.cc|s/rmdir(path_.c_str());/(void)0;/|e2e:watch|the tracefs instance stays
 '
 
