@@ -7,13 +7,13 @@ KSRC  ?=
 DEBUG ?=
 STOCK ?=
 CONFIG ?=
-export LINE KSRC DEBUG STOCK CONFIG
+export PACKETDRILL LINE KSRC DEBUG STOCK CONFIG
 
 vm := selftests/vm
 
 .DEFAULT_GOAL := help
 .PHONY: help deps kernel patch check tools selftests install-selftests demo test
-.PHONY: test-matrix test-deb kernel-deb mutants storm fuzz bench-tools clean
+.PHONY: test-matrix test-deb kernel-deb mutants storm packetdrill fuzz bench-tools clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -68,6 +68,9 @@ mutants: deps ## break the patches on purpose: which test notices? [DEBUG=1]
 
 storm: deps ## random segments and calls: [SECONDS=60] [SEED=number] [DEBUG=1]
 	@$(vm)/storm $(if $(SECONDS),--seconds "$(SECONDS)") $(if $(SEED),--seed "$(SEED)")
+
+packetdrill: deps ## the scripts, by packetdrill itself: PACKETDRILL=program
+	@$(vm)/packetdrill
 
 fuzz: tools ## feed rxstall's parsers random bytes: [SECONDS=60]
 	@$(MAKE) --no-print-directory -C tools O=$(abspath build/tools) fuzz $(if $(SECONDS),SECONDS=$(SECONDS))

@@ -272,10 +272,15 @@ try {
 		return run_all(chosen, options.unpatched);
 	for (const Test &test : chosen)
 		std::printf("%s\n", test.name.c_str());
+	if (std::fflush(stdout) || std::ferror(stdout))
+		throw std::runtime_error("cannot write the list");
 	return passed;
 } catch (const std::invalid_argument &error) {
 	std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
 	return usage;
+} catch (const std::exception &error) {
+	std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
+	return failed;
 }
 
 } // namespace selftest
