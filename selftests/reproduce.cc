@@ -185,6 +185,12 @@ void hold(const Options &options, std::size_t sockets)
 	(void)::sigtimedwait(&ending, nullptr, &time);
 }
 
+/* Where nobody reads standard error either, fmt::print() would throw. */
+void complain(const std::string &what)
+{
+	std::fprintf(stderr, "reproduce: %s\n", what.c_str());
+}
+
 int run(const Options &options, const std::vector<const Case *> &todo)
 {
 	const std::vector<Family> families = families_of(options);
@@ -245,9 +251,11 @@ try {
 		std::ostringstream complaint;
 		const int status = app.exit(error, std::cout, complaint);
 
-		fmt::print(stderr, "{}", printable(complaint.str()));
+		std::fputs(printable(complaint.str()).c_str(), stderr);
 		return status == 0 ? done : usage;
 	}
+	if (options.list && !options.names.empty())
+		throw BadUsage("--list lists all cases and takes no name");
 	if (options.list) {
 		fmt::print("{}", list_text());
 		if (std::fflush(stdout) != 0)
@@ -256,9 +264,9 @@ try {
 	}
 	return run(options, chosen(options.names));
 } catch (const BadUsage &error) {
-	fmt::print(stderr, "reproduce: {}\n", printable(error.what()));
+	complain(printable(error.what()));
 	return usage;
 } catch (const std::exception &error) {
-	fmt::print(stderr, "reproduce: {}\n", error.what());
+	complain(error.what());
 	return failure;
 }
