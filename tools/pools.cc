@@ -34,6 +34,17 @@ Json to_json(const PoolView &pool)
 		json["stalled_s"] = *pool.stalled_s;
 	json["trend"] = name(pool.trend);
 	json["listed"] = pool.listed;
+	json["holders_exact"] = pool.exact;
+	json["pages_reached"] = pool.reached;
+	json["holders"] = Json::array();
+	for (const PoolHolder &holder : pool.holders) {
+		Json entry;
+		entry["process"] = holder.process;
+		entry["pid"] = holder.pid;
+		entry["sockets"] = holder.sockets;
+		entry["pages"] = holder.pages;
+		json["holders"].push_back(entry);
+	}
 	return json;
 }
 
@@ -42,6 +53,15 @@ std::string id_text(const PoolView &pool)
 	if (pool.id)
 		return std::to_string(*pool.id);
 	return pool.address.empty() ? "?" : "@" + pool.address;
+}
+
+std::string device_text(const PoolView &pool)
+{
+	if (!pool.device.empty())
+		return pool.device;
+	if (pool.ifindex)
+		return fmt::format("index {}", pool.ifindex);
+	return pool.listed ? "gone" : "?";
 }
 
 std::string memory_text(const PoolView &pool)
@@ -55,15 +75,16 @@ std::string memory_text(const PoolView &pool)
 std::string table_of(const std::vector<PoolView> &pools, const Style &style)
 {
 	Table table({{"POOL"}, {"NETNS"}, {"DEVICE"}, {"DRIVER"}, {"INFLIGHT", Align::right},
-		     {"MEM", Align::right}, {"STALLED", Align::right}, {"TREND"}, {"SEEN"}});
+		     {"MEM", Align::right}, {"STALLED", Align::right}, {"TREND"}, {"NETLINK"},
+		     {"HELD BY"}});
 	for (const PoolView &pool : pools) {
 		table.add({id_text(pool), pool.netns ? std::to_string(pool.netns) : "?",
-			   pool.device.empty() ? (pool.listed ? "gone" : "?") : pool.device,
+			   device_text(pool),
 			   pool.driver.empty() ? "?" : pool.driver, std::to_string(pool.inflight),
 			   memory_text(pool),
 			   pool.stalled_s ? human_span(*pool.stalled_s * 1000) : "-",
 			   std::string(name(pool.trend)),
-			   pool.listed ? "netlink" : "not listed by netlink"},
+			   pool.listed ? "listed" : "invisible", holders_text(pool)},
 			  pool.detached && pool.trend != Trend::freed);
 	}
 	return table.text(style);
@@ -90,7 +111,7 @@ int verb_pools(int argc, char **argv)
 		return *status;
 
 	CollectRequest request;
-	request.states = over_mask();
+	request.states = all_states;	/* a live connection may hold pages of an old pool */
 	request.method = method;
 	request.pools = true;
 	request.listen = listen;
@@ -112,10 +133,11 @@ int verb_pools(int argc, char **argv)
 	}
 	if (pools.empty())
 		return print("no stalled page pool\n");
-	const bool stalled = std::any_of(pools.begin(), pools.end(),
-					 [](const PoolView &pool) { return pool.detached; });
+	const bool guess = std::any_of(pools.begin(), pools.end(), [](const PoolView &pool) {
+		return pool.detached && !pool.exact;
+	});
 	return print(table_of(pools, output.style()) +
-		     (stalled ? "holders: " + escape(holder_guess(*snapshot)) + "\n" : ""));
+		     (guess ? "holders not known: " + escape(holder_guess(*snapshot)) + "\n" : ""));
 }
 
 } // namespace rxstall

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <cerrno>
 #include <fmt/format.h>
+#include <fnmatch.h>
 #include <map>
+#include <set>
+#include <sys/stat.h>
 
 #include "lib/facts_json.h"
 #include "lib/knob.h"
 #include "lib/netns.h"
+#include "lib/proc.h"
 #include "lib/stop.h"
 #include "lib/text.h"
 #include "options.h"
@@ -25,24 +29,62 @@ struct Before {
 	int value;
 };
 
+/*
+ * Namespaces that a shell pattern fits: by their own name, or by the name or the
+ * unit of a process that lives there.
+ */
+std::set<uint32_t> matching(const std::string &pattern, const std::vector<NetnsPath> &namespaces)
+{
+	auto fits = [&](const std::string &text) {
+		return !text.empty() && fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
+	};
+	std::set<uint32_t> found;
+	for (const NetnsPath &entry : namespaces)
+		if (fits(entry.netns.name))
+			found.insert(entry.netns.inode);
+	for (int pid : list_processes()) {
+		const ProcessName name = name_process(pid);
+		struct stat status{};
+		const std::string path = "/proc/" + std::to_string(pid) + "/ns/net";
+		if ((fits(name.comm) || fits(name.unit)) && stat(path.c_str(), &status) == 0)
+			found.insert(static_cast<uint32_t>(status.st_ino));
+	}
+	return found;
+}
+
+/* Which namespaces are meant: all, one, those that a pattern fits, or else our own. */
+struct Choice {
+	bool every = false;
+	std::optional<uint32_t> only;
+	std::string pattern;
+
+	std::vector<NetnsPath> namespaces() const
+	{
+		std::vector<NetnsPath> list = list_netns(NetnsSearch::threads);
+		if (only) {
+			std::erase_if(list, [&](const NetnsPath &e) { return e.netns.inode != *only; });
+		} else if (!pattern.empty()) {
+			const std::set<uint32_t> fitting = matching(pattern, list);
+			std::erase_if(list, [&](const NetnsPath &e) { return !fitting.contains(e.netns.inode); });
+		} else if (!every) {
+			list.resize(1);	/* ours comes first */
+		}
+		return list;
+	}
+};
+
 class Setter {
 public:
-	Setter(int value, bool every, std::optional<uint32_t> only)
-		: value_(value), every_(every), only_(only)
-	{
-	}
+	Setter(int value, Choice choice) : value_(value), choice_(std::move(choice)) {}
 
 	/* Sets every wanted namespace that has not been seen yet; how many failed. */
 	unsigned set_new()
 	{
 		unsigned failed = 0;
-		bool own = true;	/* list_netns() names ours first */
-		for (const NetnsPath &entry : list_netns(NetnsSearch::threads)) {
-			const bool wanted = every_ || (only_ ? entry.netns.inode == *only_ : own);
-			own = false;
-			if (!wanted || before_.contains(entry.netns.inode))
-				continue;
+		for (const NetnsPath &entry : choice_.namespaces()) {
 			found_ = true;
+			if (before_.contains(entry.netns.inode))
+				continue;
 			auto done = set(entry);
 			if (done)
 				continue;
@@ -85,8 +127,7 @@ private:
 	}
 
 	const int value_;
-	const bool every_;
-	const std::optional<uint32_t> only_;
+	const Choice choice_;
 	std::map<uint32_t, Before> before_;
 	unsigned changed_ = 0;
 	bool found_ = false;
@@ -138,27 +179,31 @@ int verb_sysctl(int argc, char **argv)
 	Output output;
 	std::string from, netns;
 	std::optional<int> value;
-	bool every = false, follow = false, restore = false;
+	Choice choice;
+	bool follow = false, restore = false;
 
 	add_output_options(app, output);
 	add_from_option(app, from);
 	app.add_option("value", value, "set this value: 0, 1 or 2")->check(CLI::Range(0, 2));
 	app.add_option("-N,--net", netns, "set it in this namespace instead of our own (name or number)")
 		->type_name("NETNS");
-	app.add_flag("-a,--all", every, "set it in all namespaces");
+	app.add_flag("-a,--all", choice.every, "set it in all namespaces");
+	app.add_option("--match", choice.pattern, "set it in those whose name, or a process or unit in "
+		       "them, fits this shell pattern")->type_name("PATTERN");
 	app.add_flag("--follow", follow, "stay, and set it in namespaces as they are created");
 	app.add_flag("--restore", restore, "with --follow: put the old values back at the end");
 	if (auto status = parse(app, argc, argv))
 		return *status;
 
-	if (!value && (every || follow || restore || !netns.empty()))
+	const bool several = choice.every || !choice.pattern.empty();
+	if (!value && (several || follow || restore || !netns.empty()))
 		throw Usage{"a value to set is missing: 0, 1 or 2"};
 	if (value && !from.empty())
 		throw Usage{"a saved snapshot cannot be changed"};
-	if (every && !netns.empty())
-		throw Usage{"-N and --all exclude each other"};
-	if ((follow && !every) || (restore && !follow))
-		throw Usage{follow ? "--follow goes with --all" : "--restore goes with --follow"};
+	if (choice.every + !choice.pattern.empty() + !netns.empty() > 1)
+		throw Usage{"-N, --all and --match exclude each other"};
+	if ((follow && !several) || (restore && !follow))
+		throw Usage{follow ? "--follow goes with --all or --match" : "--restore goes with --follow"};
 
 	if (!from.empty()) {
 		auto snapshot = load_snapshot(from);
@@ -169,13 +214,12 @@ int verb_sysctl(int argc, char **argv)
 	if (!read_purge())
 		return fail({ENOENT, missing});
 
-	std::optional<uint32_t> only;
 	if (!netns.empty())
-		only = netns_number(netns);
+		choice.only = netns_number(netns);
 	Stop stop;
-	Setter setter(*value, every, only);
+	Setter setter(*value, choice);
 	unsigned failed = setter.set_new();
-	if (!setter.found())
+	if (!setter.found() && !follow)
 		return fail({ENOENT, "no such network namespace, or no process lives in it"});
 	while (follow && !stop.wait(1000))
 		failed += setter.set_new();

@@ -4,9 +4,11 @@
 #include <ctime>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <map>
 #include <poll.h>
 
 #include "lib/collect.h"
+#include "lib/collect_pools.h"
 #include "lib/facts_json.h"
 #include "lib/follow.h"
 #include "lib/klog.h"
@@ -41,6 +43,11 @@ public:
 	/* Opens what this kernel has; an error if that is nothing at all. */
 	Result<void> open()
 	{
+		/* the names of devices, for when they are gone; and what is missing here is said once */
+		auto first = scan();
+		if (!first)
+			return tl::unexpected(first.error());
+		print_notes(*first);
 		auto trace = Trace::open();
 		if (trace) {
 			trace_.emplace(std::move(*trace));
@@ -103,13 +110,20 @@ private:
 			report_pool(report);
 	}
 
+	/* all states: a live connection may hold pages of an old pool */
 	Result<Snapshot> scan()
 	{
 		CollectRequest request;
-		request.states = over_mask();
+		request.states = all_states;
 		request.method = method_;
 		last_scan_ = boot_seconds();
-		return collect(request);
+		auto snapshot = collect(request);
+		if (!snapshot)
+			return snapshot;
+		for (Pool &pool : list_all_pools(snapshot->notes))
+			snapshot->pools.push_back(std::move(pool));
+		memory_.complete(snapshot->pools);
+		return snapshot;
 	}
 
 	void report_sockets()
@@ -137,23 +151,47 @@ private:
 		auto line = pool_follower_.see(report);
 		if (!line)
 			return;
-		const std::string pool = report.id ? std::to_string(*report.id)
-						   : report.address.empty() ? "?" : "@" + report.address;
+		auto snapshot = line->news == PoolNews::released ? Result<Snapshot>(Snapshot{}) : scan();
+		PoolView view = snapshot ? view_of(*snapshot, report) : PoolView{};
+		PoolView &known = views_[report.address];
+		if (line->news == PoolNews::released)
+			view = known;	/* it is gone from the kernel's answers */
+		known = view;
+		const std::string pool = pool_name(report, view);
 		Json json = to_json(report);
+		if (view.id)
+			json["id"] = *view.id;
+		json["device"] = view.device;
+		json["driver"] = view.driver;
 		json["event"] = fmt::format("pool_{}", name_of(news_names, line->news));
 		json["stalled_s"] = line->stalled_s;
 		if (line->news == PoolNews::released) {
+			views_.erase(report.address);
 			say(json, fmt::format("pool {} released after {} s", pool, line->stalled_s));
 			return;
 		}
-		auto snapshot = scan();
-		const std::string holders = snapshot ? holder_guess(*snapshot) : snapshot.error().text;
+		const std::string holders = !snapshot ? snapshot.error().text
+			: view.exact ? "held by " + holders_text(view) : holder_guess(*snapshot);
 		json["holders"] = holders;
+		json["holders_exact"] = view.exact;
 		say(json, line->news == PoolNews::changed
 			? fmt::format("pool {}: {} pages in flight, before {}; {}", pool, report.inflight,
 				      line->before, holders)
 			: fmt::format("pool {} stalled for {} s: {} pages in flight; {}", pool,
 				      line->stalled_s, report.inflight, holders));
+	}
+
+	/* "4 of eth0 (ice)" */
+	static std::string pool_name(const PoolReport &report, const PoolView &view)
+	{
+		std::string text = view.id ? std::to_string(*view.id)
+					   : report.id ? std::to_string(*report.id)
+						       : report.address.empty() ? "?" : "@" + report.address;
+		if (!view.device.empty())
+			text += " of " + view.device;
+		if (!view.driver.empty())
+			text += " (" + view.driver + ")";
+		return text;
 	}
 
 	void say(Json &json, const std::string &text)
@@ -173,6 +211,8 @@ private:
 	bool sockets_seen_ = false;
 	bool pools_seen_ = false;
 	PoolFollower pool_follower_;
+	PoolMemory memory_;
+	std::map<std::string, PoolView> views_;	/* by the report's address, until released */
 	SocketFollower socket_follower_;
 	double last_scan_ = 0;
 	int status_ = exit_done;

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <ctime>
-#include <map>
+#include <set>
 #include <sys/utsname.h>
+#include <unordered_set>
 
 #include "collect_pools.h"
 #include "hidden.h"
@@ -144,6 +145,37 @@ void order(std::vector<Socket> &sockets)
 	});
 }
 
+/* What a scan found already: by inode, or, as it has none before accept(), by its names. */
+class Known {
+public:
+	explicit Known(const std::vector<Socket> &sockets)
+	{
+		for (const Socket &socket : sockets) {
+			if (socket.inode)
+				inodes_.insert(socket.inode);
+			else
+				names_.insert(names_of(socket));
+		}
+	}
+
+	bool has(const Socket &socket) const
+	{
+		return socket.inode ? inodes_.contains(socket.inode) : names_.contains(names_of(socket));
+	}
+
+private:
+	using Names = std::tuple<uint32_t, std::string, std::string>;
+
+	static Names names_of(const Socket &socket)
+	{
+		return {socket.netns, endpoint_text(socket.local, socket.family),
+			endpoint_text(socket.peer, socket.family)};
+	}
+
+	std::unordered_set<uint64_t> inodes_;
+	std::set<Names> names_;
+};
+
 Result<void> collect_sockets(const CollectRequest &request, const std::string &method, Snapshot &snapshot)
 {
 	Survey survey = survey_namespaces(request, method == "walk", snapshot);
@@ -161,19 +193,18 @@ Result<void> collect_sockets(const CollectRequest &request, const std::string &m
 	snapshot.hidden.mptcp = scanned->mptcp;
 	snapshot.hidden.refused = scanned->refused;
 	snapshot.sockets = std::move(scanned->sockets);
+	snapshot.pools = std::move(scanned->pools);
 
-	std::unordered_map<uint64_t, bool> known;
-	for (const Socket &socket : snapshot.sockets)
-		known[socket.inode] = true;
+	Known known(snapshot.sockets);
 	const bool lost = std::any_of(survey.sockets.begin(), survey.sockets.end(), [&](const Socket &s) {
-		return s.inode && !known.contains(s.inode) && !scanned->owners.contains(s.inode);
+		return s.inode && !known.has(s) && !scanned->owners.contains(s.inode);
 	});
 	Rings rings;
 	if (lost || ownerless(snapshot.sockstat))
 		rings = find_hidden(snapshot.hidden);
 
 	for (Socket &socket : survey.sockets) {
-		if (socket.inode && known.contains(socket.inode))
+		if (known.has(socket))
 			continue;	/* the iterator saw more of it */
 		settle_owners(socket, survey, *scanned, rings);
 		snapshot.sockets.push_back(std::move(socket));

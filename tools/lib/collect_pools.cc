@@ -8,6 +8,7 @@
 #include "klog.h"
 #include "netdev.h"
 #include "netns.h"
+#include "stop.h"
 #include "trace.h"
 #include "trace_parse.h"
 
@@ -17,6 +18,8 @@ namespace {
 
 void listen_for_events(Snapshot &snapshot, double seconds)
 {
+	/* a signal ends the listening, not the program: the instance must go */
+	Stop stop;
 	auto trace = Trace::open();
 	if (!trace) {
 		snapshot.notes.push_back(trace.error().text +
@@ -33,8 +36,10 @@ void listen_for_events(Snapshot &snapshot, double seconds)
 
 	const double end = boot_seconds() + seconds;
 	for (double now; (now = boot_seconds()) < end;) {
-		pollfd entry{trace->fd(), POLLIN, 0};
-		poll(&entry, 1, static_cast<int>((end - now) * 1000) + 1);
+		pollfd entries[] = {{trace->fd(), POLLIN, 0}, {stop.fd(), POLLIN, 0}};
+		poll(entries, 2, static_cast<int>((end - now) * 1000) + 1);
+		if (entries[1].revents)
+			break;
 		for (const std::string &line : trace->read_lines())
 			if (auto report = parse_pool_event(line, boot_seconds()))
 				snapshot.reports.push_back(std::move(*report));
@@ -69,7 +74,9 @@ std::vector<Pool> list_all_pools(std::vector<std::string> &notes)
 
 void collect_pools(Snapshot &snapshot, double listen)
 {
-	snapshot.pools = list_all_pools(snapshot.notes);
+	/* those that pages in receive queues led to are there already */
+	for (Pool &pool : list_all_pools(snapshot.notes))
+		snapshot.pools.push_back(std::move(pool));
 
 	auto klog = Klog::open();
 	if (klog)

@@ -44,7 +44,8 @@ struct Endpoint {
 /* Who keeps a socket alive. */
 enum class Holder : uint8_t {
 	process,	/* pid and fd say which descriptor */
-	unaccepted,	/* still in a listener's accept queue */
+	unaccepted,	/* still in a listener's accept queue; fd is the listener's */
+	in_flight,	/* in a message that waits on pid's unix socket fd */
 	io_uring,	/* a registered file of pid's ring fd */
 	nobody,		/* no visible owner */
 };
@@ -60,6 +61,14 @@ struct Owner {
 	bool operator==(const Owner &) const = default;
 };
 
+/* How much of a page pool's memory a socket keeps. */
+struct PoolShare {
+	uint64_t pool = 0;	/* Pool::key */
+	uint64_t pages = 0;	/* several sockets may share a page: do not add up */
+
+	bool operator==(const PoolShare &) const = default;
+};
+
 struct Socket {
 	uint64_t inode = 0;	/* 0: none, the socket was never accepted */
 	uint64_t cookie = 0;	/* 0: not asked for */
@@ -73,6 +82,8 @@ struct Socket {
 	Maybe out_of_order = Maybe::no;	/* segments wait in the out-of-order queue */
 	Maybe error_queue = Maybe::no;	/* messages wait in the error queue */
 	Maybe pool_pages = Maybe::unknown;	/* a queued segment sits in page-pool memory */
+	bool pool_unclear = false;	/* and of some of it the pool could not be told */
+	std::vector<PoolShare> shares;
 	std::optional<uint64_t> age_ms;	/* since the peer was last heard */
 	std::optional<int> error;	/* pending sk_err, known without taking it by BPF only */
 	int cpu = -1;		/* SO_INCOMING_CPU */
@@ -82,17 +93,21 @@ struct Socket {
 	bool operator==(const Socket &) const = default;
 };
 
-/* A page pool as the netdev family lists it. */
+/* A page pool, as the netdev family lists it or as pages in receive queues led to it. */
 struct Pool {
-	uint64_t id = 0;
+	std::optional<uint64_t> id;	/* absent up to Linux 6.7 */
 	uint32_t netns = 0;
-	uint32_t ifindex = 0;	/* 0: the device is gone */
-	std::string device;
+	uint32_t ifindex = 0;	/* 0: the device is gone, or was never named to the pool */
+	std::string device;	/* interface, or where only that is known the bus's name */
 	std::string driver;
 	uint32_t napi_id = 0;
 	int64_t inflight = 0;	/* pages; negative after a driver's double free */
 	std::optional<uint64_t> inflight_mem;	/* bytes */
 	std::optional<uint64_t> detached_at;	/* seconds of CLOCK_BOOTTIME */
+	bool listed = true;	/* by the netdev family */
+	uint64_t key = 0;	/* joins it with PoolShare; 0: no page led to it */
+	std::optional<uint32_t> hold;	/* pages ever taken, as the events say it */
+	uint64_t reached = 0;	/* different pages of it that receive queues led to */
 
 	bool operator==(const Pool &) const = default;
 };
@@ -107,6 +122,8 @@ struct PoolReport {
 	std::string address;		/* events only: the pool's hashed pointer */
 	int64_t inflight = 0;
 	std::optional<uint64_t> stalled_s;	/* seconds since the driver let go */
+	std::optional<uint32_t> hold;	/* events only: pages ever taken, modulo 2^32 */
+	uint32_t ifindex = 0;		/* page_pool_release_stalled only; 0: not known */
 
 	bool operator==(const PoolReport &) const = default;
 };
@@ -132,6 +149,14 @@ struct Netns {
 	bool operator==(const Netns &) const = default;
 };
 
+/* A process that has descriptors which are in no /proc/PID/fd. */
+struct HiddenHolder {
+	Owner owner;		/* holder: in_flight or io_uring; fd: the unix socket or the ring */
+	uint64_t count = 0;	/* descriptors of any kind in flight; sockets of a ring */
+
+	bool operator==(const HiddenHolder &) const = default;
+};
+
 /* Descriptors that exist but cannot be looked at. */
 struct Hidden {
 	uint64_t in_flight = 0;		/* passed over unix sockets, not yet received */
@@ -139,6 +164,7 @@ struct Hidden {
 	uint64_t refused = 0;		/* processes that answered EPERM */
 	uint64_t namespaces = 0;	/* namespaces that could not be entered */
 	uint64_t mptcp = 0;		/* MPTCP sockets, which are left alone */
+	std::vector<HiddenHolder> holders;	/* of in_flight and io_uring */
 
 	bool operator==(const Hidden &) const = default;
 };

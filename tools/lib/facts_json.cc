@@ -37,6 +37,21 @@ Json to_json(const Owner &owner)
 	return json;
 }
 
+Json to_json(const PoolShare &share)
+{
+	Json json;
+	json["key"] = share.pool;
+	json["pages"] = share.pages;
+	return json;
+}
+
+Json to_json(const HiddenHolder &holder)
+{
+	Json json = to_json(holder.owner);
+	json["count"] = holder.count;
+	return json;
+}
+
 Json to_json(const Socket &socket)
 {
 	Json json;
@@ -55,6 +70,8 @@ Json to_json(const Socket &socket)
 	json["out_of_order"] = name(socket.out_of_order);
 	json["error_queue"] = name(socket.error_queue);
 	json["pool_pages"] = name(socket.pool_pages);
+	json["pool_unclear"] = socket.pool_unclear;
+	json["pools"] = list(socket.shares);
 	set_if(json, "age_ms", socket.age_ms);
 	set_if(json, "error", socket.error);
 	json["cpu"] = socket.cpu;
@@ -66,7 +83,7 @@ Json to_json(const Socket &socket)
 Json to_json(const Pool &pool)
 {
 	Json json;
-	json["id"] = pool.id;
+	set_if(json, "id", pool.id);
 	json["netns"] = pool.netns;
 	json["ifindex"] = pool.ifindex;
 	json["device"] = pool.device;
@@ -75,6 +92,10 @@ Json to_json(const Pool &pool)
 	json["inflight"] = pool.inflight;
 	set_if(json, "inflight_mem", pool.inflight_mem);
 	set_if(json, "detached_at", pool.detached_at);
+	json["listed"] = pool.listed;
+	json["key"] = pool.key;
+	set_if(json, "hold", pool.hold);
+	json["reached"] = pool.reached;
 	return json;
 }
 
@@ -87,6 +108,8 @@ Json to_json(const PoolReport &report)
 	json["address"] = report.address;
 	json["inflight"] = report.inflight;
 	set_if(json, "stalled_s", report.stalled_s);
+	set_if(json, "hold", report.hold);
+	json["ifindex"] = report.ifindex;
 	return json;
 }
 
@@ -144,6 +167,7 @@ Json to_json(const Snapshot &snapshot)
 		{"refused", snapshot.hidden.refused},
 		{"namespaces", snapshot.hidden.namespaces},
 		{"mptcp", snapshot.hidden.mptcp},
+		{"holders", list(snapshot.hidden.holders)},
 	};
 	json["namespaces"] = list(snapshot.namespaces);
 	json["sockets"] = list(snapshot.sockets);

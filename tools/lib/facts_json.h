@@ -17,6 +17,8 @@ namespace rxstall {
 using Json = nlohmann::ordered_json;
 
 [[nodiscard]] Json to_json(const Owner &owner);
+[[nodiscard]] Json to_json(const PoolShare &share);
+[[nodiscard]] Json to_json(const HiddenHolder &holder);
 [[nodiscard]] Json to_json(const Socket &socket);
 [[nodiscard]] Json to_json(const Pool &pool);
 [[nodiscard]] Json to_json(const PoolReport &report);
@@ -35,6 +37,6 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Result<Snapshot> parse_snapshot(std::string_view text);
 
 /* The format this program writes; others are refused. */
-inline constexpr int snapshot_version = 1;
+inline constexpr int snapshot_version = 2;
 
 } // namespace rxstall

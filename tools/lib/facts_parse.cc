@@ -126,6 +126,16 @@ Owner parse_owner(const Object &in)
 		in.number<int>("fd"), in.text("comm"), in.text("unit")};
 }
 
+HiddenHolder parse_hidden(const Object &in)
+{
+	return {parse_owner(in), in.number<uint64_t>("count")};
+}
+
+PoolShare parse_share(const Object &in)
+{
+	return {in.number<uint64_t>("key"), in.number<uint64_t>("pages")};
+}
+
 Socket parse_socket(const Object &in)
 {
 	Socket socket;
@@ -144,6 +154,8 @@ Socket parse_socket(const Object &in)
 	socket.out_of_order = in.choice("out_of_order", maybe_names);
 	socket.error_queue = in.choice("error_queue", maybe_names);
 	socket.pool_pages = in.choice("pool_pages", maybe_names);
+	socket.pool_unclear = in.boolean("pool_unclear");
+	socket.shares = in.list<PoolShare>("pools", parse_share);
 	socket.age_ms = in.optional_number<uint64_t>("age_ms");
 	socket.error = in.optional_number<int>("error");
 	socket.cpu = in.number<int>("cpu");
@@ -154,18 +166,21 @@ Socket parse_socket(const Object &in)
 
 Pool parse_pool(const Object &in)
 {
-	return {in.number<uint64_t>("id"), in.number<uint32_t>("netns"),
+	return {in.optional_number<uint64_t>("id"), in.number<uint32_t>("netns"),
 		in.number<uint32_t>("ifindex"), in.text("device"), in.text("driver"),
 		in.number<uint32_t>("napi_id"), in.number<int64_t>("inflight"),
 		in.optional_number<uint64_t>("inflight_mem"),
-		in.optional_number<uint64_t>("detached_at")};
+		in.optional_number<uint64_t>("detached_at"), in.boolean("listed"),
+		in.number<uint64_t>("key"), in.optional_number<uint32_t>("hold"),
+		in.number<uint64_t>("reached")};
 }
 
 PoolReport parse_report(const Object &in)
 {
 	return {in.choice("source", source_names), in.number<double>("at"),
 		in.optional_number<uint64_t>("id"), in.text("address"),
-		in.number<int64_t>("inflight"), in.optional_number<uint64_t>("stalled_s")};
+		in.number<int64_t>("inflight"), in.optional_number<uint64_t>("stalled_s"),
+		in.optional_number<uint32_t>("hold"), in.number<uint32_t>("ifindex")};
 }
 
 Netns parse_netns(const Object &in)
@@ -220,7 +235,8 @@ Snapshot parse_object(const Object &in)
 			   hidden.number<uint64_t>("io_uring"),
 			   hidden.number<uint64_t>("refused"),
 			   hidden.number<uint64_t>("namespaces"),
-			   hidden.number<uint64_t>("mptcp")};
+			   hidden.number<uint64_t>("mptcp"),
+			   hidden.list<HiddenHolder>("holders", parse_hidden)};
 	snapshot.namespaces = in.list<Netns>("namespaces", parse_netns);
 	snapshot.sockets = in.list<Socket>("sockets", parse_socket);
 	snapshot.pools = in.list<Pool>("pools", parse_pool);

@@ -1,12 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "hidden.h"
 
+#include <map>
 #include <unordered_set>
 
 #include "proc.h"
 #include "proc_parse.h"
 
 namespace rxstall {
+
+namespace {
+
+/* Sockets of rings that no process has a descriptor of. */
+void add_rings(const Rings &rings, const std::unordered_set<uint64_t> &sockets, Hidden &hidden)
+{
+	std::map<std::pair<int, int>, HiddenHolder> found;
+	for (const auto &[inode, owner] : rings) {
+		if (sockets.contains(inode))
+			continue;
+		hidden.io_uring++;
+		HiddenHolder &entry = found[{owner.pid, owner.fd}];
+		entry.owner = owner;
+		entry.count++;
+	}
+	for (auto &[ring, entry] : found)
+		hidden.holders.push_back(std::move(entry));
+}
+
+} // namespace
 
 Rings find_hidden(Hidden &hidden)
 {
@@ -16,22 +37,28 @@ Rings find_hidden(Hidden &hidden)
 	for (int pid : list_processes()) {
 		const std::string base = "/proc/" + std::to_string(pid) + "/fdinfo/";
 		(void)each_descriptor(pid, [&](int fd, std::string_view link) {
-			if (auto inode = parse_socket_link(link)) {
-				/* several processes may share the socket: count its queue once */
-				if (sockets.insert(*inode).second)
-					hidden.in_flight += parse_scm_fds(
-						read_file(base + std::to_string(fd)).value_or(""));
-			} else if (link == "anon_inode:[io_uring]") {
-				const ProcessName name = name_process(pid);
-				for (uint64_t inode : parse_uring_files(
-					     read_file(base + std::to_string(fd)).value_or("")))
-					rings.try_emplace(inode, Owner{Holder::io_uring, pid, pid, fd,
-								       name.comm, name.unit});
-			}
+			const auto inode = parse_socket_link(link);
+			const bool ring = link == "anon_inode:[io_uring]";
+			/* several processes may share the socket: count its queue once */
+			if (!ring && (!inode || !sockets.insert(*inode).second))
+				return;
+			const std::string info = read_file(base + std::to_string(fd)).value_or("");
+			const uint64_t passed = ring ? 0 : parse_scm_fds(info);
+			const UringFiles files = ring ? parse_uring_files(info) : UringFiles();
+			if (!passed && files.inodes.empty() && !files.unnamed)
+				return;
+			const ProcessName name = name_process(pid);
+			Owner owner{ring ? Holder::io_uring : Holder::in_flight, pid, pid, fd,
+				    name.comm, name.unit};
+			hidden.in_flight += passed;
+			hidden.io_uring += files.unnamed;
+			if (passed || files.unnamed)
+				hidden.holders.push_back({owner, passed + files.unnamed});
+			for (uint64_t file : files.inodes)
+				rings.try_emplace(file, owner);
 		});
 	}
-	for (const auto &[inode, owner] : rings)
-		hidden.io_uring += !sockets.contains(inode);
+	add_rings(rings, sockets, hidden);
 	return rings;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Descriptors that are in no /proc/PID/fd: those in flight on unix sockets,
- * which can only be counted, and those registered with an io_uring, which
+ * which can only be counted but whose receiver is known, and those registered with an io_uring, which
  * its fdinfo names.
  */
 #pragma once
@@ -15,7 +15,7 @@ namespace rxstall {
 /* The owners of registered sockets, by inode. */
 using Rings = std::unordered_map<uint64_t, Owner>;
 
-/* Fills in_flight and io_uring. Reads every unix socket's fdinfo: not cheap. */
+/* Fills in_flight, io_uring and holders. Reads every unix socket's fdinfo: not cheap. */
 [[nodiscard]] Rings find_hidden(Hidden &hidden);
 
 } // namespace rxstall

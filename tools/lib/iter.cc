@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <algorithm>
+#include <array>
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <map>
 #include <memory>
+#include <unistd.h>
 #include <unordered_set>
 
 #include "fd.h"
@@ -44,6 +48,28 @@ Endpoint endpoint(int family, const __u8 *address, uint16_t port)
 
 Maybe maybe(__u8 flag) { return flag ? Maybe::yes : Maybe::no; }
 
+/*
+ * A number for a kernel address, the same as long as this program runs: the
+ * address itself is nobody's business.
+ */
+uint64_t key_of(uint64_t address)
+{
+	static std::map<uint64_t, uint64_t> known;
+	return known.try_emplace(address, known.size() + 1).first->second;
+}
+
+std::string text_of(const char *field, size_t size) { return {field, strnlen(field, size)}; }
+
+double now_on(clockid_t clock)
+{
+	timespec now{};
+	clock_gettime(clock, &now);
+	return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+}
+
+constexpr std::array<Holder, 4> holders = {Holder::process, Holder::unaccepted, Holder::in_flight,
+					   Holder::io_uring};
+
 class Reader {
 public:
 	explicit Reader(const ScanRequest &request) : request_(request) {}
@@ -60,6 +86,10 @@ public:
 				scan_.closed_seen++;
 			return;
 		}
+		if (in.inode == 0) {
+			unaccepted(in);
+			return;
+		}
 		if (request_.owners.contains(in.inode))
 			scan_.owners[in.inode].push_back(owner(in));
 		if (in.state == static_cast<uint8_t>(State::listen))
@@ -72,14 +102,49 @@ public:
 		entry->second.owners.push_back(owner(in));
 	}
 
+	void pool(uint64_t address, const iter_pool &in)
+	{
+		Pool out;
+		if (in.id)
+			out.id = in.id;
+		out.netns = in.netns;
+		out.ifindex = in.ifindex;
+		out.device = text_of(in.device, sizeof(in.device));
+		out.driver = text_of(in.driver, sizeof(in.driver));
+		out.inflight = static_cast<int32_t>(in.hold - in.release);
+		if (in.detached)
+			out.detached_at = static_cast<uint64_t>(std::max(0.0, now_on(CLOCK_BOOTTIME) -
+				static_cast<double>(in.stalled_jiffies / ticks_)));
+		out.listed = false;
+		out.key = key_of(address);
+		out.hold = in.hold;
+		out.reached = in.reached;
+		scan_.pools.push_back(std::move(out));
+	}
+
 	Scan take()
 	{
 		for (auto &[inode, socket] : found_)
+			scan_.sockets.push_back(std::move(socket));
+		for (auto &[names, socket] : unaccepted_)
 			scan_.sockets.push_back(std::move(socket));
 		return std::move(scan_);
 	}
 
 private:
+	/* A listener may be shared: its children come once for each descriptor of it. */
+	void unaccepted(const iter_record &in)
+	{
+		Socket child = socket(in);
+		const auto names = std::tuple(child.netns, child.local.address, child.local.port,
+					      child.peer.address, child.peer.port);
+		auto [entry, fresh] = unaccepted_.try_emplace(names, std::move(child));
+		if (!fresh)
+			return;
+		entry->second.owners = {owner(in)};
+		scan_.closed_seen += in.state == static_cast<uint8_t>(State::close);
+	}
+
 	Socket socket(const iter_record &in) const
 	{
 		Socket out;
@@ -95,10 +160,14 @@ private:
 		out.out_of_order = maybe(in.out_of_order);
 		out.error_queue = maybe(in.error_queue);
 		out.pool_pages = maybe(in.pool_pages);
+		out.pool_unclear = in.pool_unknown;
+		for (const iter_share &share : in.pools)
+			if (share.pool)
+				out.shares.push_back({key_of(share.pool), share.pages});
 		out.age_ms = in.age_jiffies * 1000ull / ticks_;
 		out.error = in.error;
 		out.cpu = in.cpu;
-		out.ulp.assign(in.ulp, strnlen(in.ulp, sizeof(in.ulp)));
+		out.ulp = text_of(in.ulp, sizeof(in.ulp));
 		return out;
 	}
 
@@ -108,14 +177,15 @@ private:
 		auto [entry, fresh] = units_.try_emplace(pid);
 		if (fresh)
 			entry->second = name_process(pid).unit;
-		return {Holder::process, pid, static_cast<int>(in.tid), static_cast<int>(in.fd),
-			std::string(in.comm, strnlen(in.comm, sizeof(in.comm))), entry->second};
+		return {holders.at(in.holder), pid, static_cast<int>(in.tid), static_cast<int>(in.fd),
+			text_of(in.comm, sizeof(in.comm)), entry->second};
 	}
 
 	const ScanRequest &request_;
 	const uint64_t ticks_ = ticks_per_second();
 	Scan scan_;
 	std::unordered_map<uint64_t, Socket> found_;
+	std::map<std::tuple<uint32_t, std::string, uint16_t, std::string, uint16_t>, Socket> unaccepted_;
 	std::unordered_set<uint64_t> brief_;
 	std::unordered_map<int, std::string> units_;
 };
@@ -130,6 +200,7 @@ Result<Scan> scan_bpf(const ScanRequest &request)
 		return failure(errno, "BPF iterator");
 	skel->rodata->wanted_states = request.states;
 	skel->rodata->listeners = !request.owners.empty();
+	skel->rodata->page_shift = static_cast<uint32_t>(__builtin_ctzl(static_cast<unsigned long>(getpagesize())));
 	if (int error = iter__load(skel.get()))
 		return failure(-error, "BPF iterator");
 
@@ -161,6 +232,16 @@ Result<Scan> scan_bpf(const ScanRequest &request)
 			reader.record(records[i]);
 		have -= whole * sizeof(iter_record);
 		std::memmove(bytes, bytes + whole * sizeof(iter_record), have);
+	}
+
+	const int map = bpf_map__fd(skel->maps.pools);
+	uint64_t address = 0, *previous = nullptr;
+	iter_pool pool{};
+	while (bpf_map_get_next_key(map, previous, &address) == 0) {
+		if (bpf_map_lookup_elem(map, &address, &pool) == 0 &&
+		    bpf_map_lookup_elem(bpf_map__fd(skel->maps.reached), &address, &pool.reached) == 0)
+			reader.pool(address, pool);
+		previous = &address;
 	}
 	return reader.take();
 }

@@ -97,6 +97,8 @@ void add(Sums &sums, const Socket &socket)
 	sums.rmem += socket.rmem;
 	sums.unread += socket.unread;
 	sums.pool += socket.pool_pages == Maybe::yes;
+	for (const PoolShare &share : socket.shares)
+		sums.pages += share.pages;
 }
 
 } // namespace
@@ -171,6 +173,8 @@ std::string owner_text(const Socket &socket)
 	case Holder::unaccepted:
 		return first.pid ? fmt::format("{}[{}], not yet accepted", first.comm, first.pid)
 				 : "not yet accepted";
+	case Holder::in_flight:
+		return fmt::format("{}[{}], in flight", first.comm, first.pid);
 	case Holder::io_uring:
 		return fmt::format("{}[{}], io_uring file", first.comm, first.pid);
 	case Holder::nobody:

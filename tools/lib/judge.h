@@ -83,6 +83,7 @@ struct Sums {
 	uint64_t rmem = 0;	/* bytes of truesize */
 	uint64_t unread = 0;	/* bytes of payload */
 	uint64_t pool = 0;	/* sockets whose segments sit in page-pool memory */
+	uint64_t pages = 0;	/* of page pools; one that two sockets share counts twice */
 };
 
 [[nodiscard]] Sums sum(const std::vector<Socket> &sockets);

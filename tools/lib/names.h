@@ -40,9 +40,10 @@ inline constexpr std::array<Name<Maybe>, 3> maybe_names{{
 	{Maybe::unknown, "unknown"},
 }};
 
-inline constexpr std::array<Name<Holder>, 4> holder_names{{
+inline constexpr std::array<Name<Holder>, 5> holder_names{{
 	{Holder::process, "process"},
 	{Holder::unaccepted, "unaccepted"},
+	{Holder::in_flight, "in_flight"},
 	{Holder::io_uring, "io_uring"},
 	{Holder::nobody, "nobody"},
 }};

@@ -105,9 +105,9 @@ uint64_t parse_scm_fds(std::string_view text)
 	return 0;
 }
 
-std::vector<uint64_t> parse_uring_files(std::string_view text)
+UringFiles parse_uring_files(std::string_view text)
 {
-	std::vector<uint64_t> inodes;
+	UringFiles found;
 	bool files = false;
 	while (!text.empty()) {
 		const auto words = split_words(next_field(text, '\n'));
@@ -123,9 +123,10 @@ std::vector<uint64_t> parse_uring_files(std::string_view text)
 		if (!files || words.size() < 2)
 			continue;
 		if (auto inode = parse_socket_link(words[1]))
-			inodes.push_back(*inode);
+			found.inodes.push_back(*inode);
+		found.unnamed += words[1] == "TCP" || words[1] == "TCPv6" || words[1] == "MPTCP";
 	}
-	return inodes;
+	return found;
 }
 
 std::vector<std::string> parse_netns_mounts(std::string_view text)

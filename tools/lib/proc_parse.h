@@ -31,8 +31,13 @@ struct SockstatTcp {
 /* scm_fds of a unix socket's fdinfo: descriptors waiting in its queue. */
 [[nodiscard]] uint64_t parse_scm_fds(std::string_view text);
 
-/* Inodes of the sockets that an io_uring's fdinfo lists as registered files. */
-[[nodiscard]] std::vector<uint64_t> parse_uring_files(std::string_view text);
+/* TCP sockets that an io_uring's fdinfo lists among its registered files. */
+struct UringFiles {
+	std::vector<uint64_t> inodes;
+	uint64_t unnamed = 0;	/* up to Linux 6.12 only the protocol's name is there */
+};
+
+[[nodiscard]] UringFiles parse_uring_files(std::string_view text);
 
 /* Mount points of network namespaces in /proc/PID/mountinfo. */
 [[nodiscard]] std::vector<std::string> parse_netns_mounts(std::string_view text);

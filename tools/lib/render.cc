@@ -50,16 +50,29 @@ std::string all_owners(const Socket &socket)
 	return text;
 }
 
+/* Pages of page pools that the socket keeps, as far as is known. */
+std::string pages_text(const Socket &socket)
+{
+	uint64_t pages = 0;
+	for (const PoolShare &share : socket.shares)
+		pages += share.pages;
+	if (socket.pool_pages == Maybe::no)
+		return "0";
+	if (!pages)
+		return socket.pool_pages == Maybe::yes ? "some" : "-";
+	return std::to_string(pages) + (socket.pool_unclear ? "+" : "");
+}
+
 } // namespace
 
 std::string sockets_table(const Snapshot &snapshot, bool extended, const Style &style)
 {
 	std::vector<Column> columns = {{"STATE"}, {"CLASS"}, {"RMEM", Align::right},
-				       {"UNREAD", Align::right}, {"AGE", Align::right},
-				       {"LOCAL"}, {"PEER"}, {"NETNS"}};
+				       {"UNREAD", Align::right}, {"PAGES", Align::right},
+				       {"AGE", Align::right}, {"LOCAL"}, {"PEER"}, {"NETNS"}};
 	if (extended)
 		for (const Column &column : {Column{"INODE", Align::right}, Column{"CPU", Align::right},
-					     Column{"POOL"}, Column{"OWNERS"}})
+					     Column{"OWNERS"}})
 			columns.push_back(column);
 	else
 		columns.push_back({"PROCESS"});
@@ -69,12 +82,11 @@ std::string sockets_table(const Snapshot &snapshot, bool extended, const Style &
 		std::vector<std::string> cells = {
 			std::string(name(socket.state)), std::string(name(classify(socket))),
 			std::to_string(socket.rmem), std::to_string(socket.unread),
-			age_text(socket.age_ms), endpoint_text(socket.local, socket.family),
+			pages_text(socket), age_text(socket.age_ms), endpoint_text(socket.local, socket.family),
 			endpoint_text(socket.peer, socket.family), netns_text(snapshot, socket.netns)};
 		if (extended) {
 			cells.push_back(std::to_string(socket.inode));
 			cells.push_back(std::to_string(socket.cpu));
-			cells.emplace_back(name(socket.pool_pages));
 			cells.push_back(socket.owners.empty() || !socket.owners.front().pid
 						? owner_text(socket) : all_owners(socket));
 		} else {
@@ -94,7 +106,7 @@ std::string sums_text(const Snapshot &snapshot)
 				       plural(sums.sockets, "socket"), human_bytes(sums.rmem),
 				       human_bytes(sums.unread));
 	if (sums.pool)
-		text += fmt::format(", {} in page-pool memory", sums.pool);
+		text += fmt::format(", {} in page-pool memory ({})", sums.pool, plural(sums.pages, "page"));
 	text += '\n';
 
 	struct Unseen {
@@ -106,13 +118,17 @@ std::string sums_text(const Snapshot &snapshot)
 	for (const Unseen &unseen : {
 		Unseen{ownerless(snapshot.sockstat), "closed TCP socket",
 		       "without a visible owner (sockstat; new sockets count too)"},
-		Unseen{hidden.in_flight, "descriptor", "in flight on unix sockets, out of reach"},
-		Unseen{hidden.io_uring, "socket", "registered with io_uring only, out of reach"},
 		Unseen{hidden.refused, "process", "refused to be looked at"},
 		Unseen{hidden.namespaces, "network namespace", "could not be entered"},
 		Unseen{hidden.mptcp, "MPTCP socket", "left alone"}})
 		if (unseen.count)
 			text += plural(unseen.count, unseen.one) + " " + unseen.what + "\n";
+	for (const HiddenHolder &holder : hidden.holders) {
+		const bool ring = holder.owner.holder == Holder::io_uring;
+		text += fmt::format("{} {}: {}[{}] fd {}\n", plural(holder.count, ring ? "socket" : "descriptor"),
+				    ring ? "registered with io_uring" : "in flight on a unix socket",
+				    escape(holder.owner.comm), holder.owner.pid, holder.owner.fd);
+	}
 	return text;
 }
 

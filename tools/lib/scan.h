@@ -24,6 +24,7 @@ struct ScanRequest {
 struct Scan {
 	std::vector<Socket> sockets;	/* each once, with all its owners */
 	std::unordered_map<uint64_t, std::vector<Owner>> owners;
+	std::vector<Pool> pools;	/* that pages of these sockets belong to */
 	uint64_t closed_seen = 0;
 	uint64_t mptcp = 0;
 	uint64_t refused = 0;		/* processes */

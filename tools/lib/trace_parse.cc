@@ -83,6 +83,8 @@ std::optional<PoolReport> parse_pool_event(std::string_view line, double at)
 	report.inflight = *inflight;
 	report.id = fields->number<uint64_t>("id");
 	report.stalled_s = fields->number<uint64_t>(plain ? "cnt" : "secs");
+	report.hold = fields->number<uint32_t>("hold");
+	report.ifindex = fields->number<uint32_t>("ifindex").value_or(0);
 	return report;
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 PoolReport event(double at, int64_t inflight, uint64_t count)
 {
-	return {ReportSource::event, at, {}, "0abc", inflight, count};
+	return {ReportSource::event, at, {}, "0abc", inflight, count, 64, 0};
 }
 
 Socket dead(uint64_t inode, uint16_t port)

@@ -9,6 +9,7 @@ cleanup() {
 	exec 5>&- 6>&- 2>/dev/null
 	ip netns del "$box-a" 2>/dev/null
 	ip netns del "$box-b" 2>/dev/null
+	ip netns del "$box-c" 2>/dev/null
 }
 
 # wait_for FILE WORD
@@ -20,9 +21,44 @@ wait_for() {
 	return 1
 }
 
-# incident COUNT: makes it; sets holder; commands to the holder go to fd 5,
-# its answers to $scratch/hold.
+# connections ADDRESS COUNT PEERS HOLDERS: that many between two namespaces. Sets
+# holder; commands to the holder go to fd 5, its answers to $scratch/hold, those to
+# the peer to fd 6 and $scratch/peer.
 # shellcheck disable=SC2154	# scratch comes from lib.sh
+connections() {
+	rm -f "$scratch/to-hold" "$scratch/to-peer"
+	mkfifo "$scratch/to-hold" "$scratch/to-peer"
+	: > "$scratch/hold"; : > "$scratch/peer"
+	ip netns exec "$4" "$TESTBIN/idle" hold "$1" "$2" < "$scratch/to-hold" > "$scratch/hold" &
+	holder=$!
+	started+=("$holder")
+	exec 5> "$scratch/to-hold"
+	wait_for "$scratch/hold" listening || return 1
+	ip netns exec "$3" "$TESTBIN/idle" peer "$1" "$2" < "$scratch/to-peer" > "$scratch/peer" &
+	peer=$!
+	started+=("$peer")
+	exec 6> "$scratch/to-peer"
+	wait_for "$scratch/peer" connected && wait_for "$scratch/hold" held
+}
+
+# end_connections: both ends.
+end_connections() {
+	exec 5>&- 6>&-
+	wait "$holder" "$peer"
+}
+
+# from_peer COMMAND: what the peers send; returns when it is sent.
+from_peer() {
+	echo "$1" >&6
+	wait_for "$scratch/peer" "$1 done"
+}
+
+# local_box NAME: a namespace with loopback only.
+local_box() {
+	ip netns add "$1" && ip -n "$1" link set lo up
+}
+
+# incident COUNT [COMMAND]: makes it, the peers sending FIN and RST.
 incident() {
 	ip netns add "$box-a" && ip netns add "$box-b" || return 1
 	ip -n "$box-a" link add v0 type veth peer name v1 netns "$box-b"
@@ -30,20 +66,9 @@ incident() {
 	ip -n "$box-b" addr add 198.51.100.2/24 dev v1
 	ip -n "$box-a" link set v0 up && ip -n "$box-b" link set v1 up
 	ip -n "$box-b" link set dev v1 xdp obj "$TESTBIN/pass.o" sec xdp || return 1
-
-	mkfifo "$scratch/to-hold" "$scratch/to-peer"
-	: > "$scratch/hold"; : > "$scratch/peer"
-	ip netns exec "$box-b" "$TESTBIN/idle" hold 198.51.100.2 "$1" < "$scratch/to-hold" > "$scratch/hold" &
-	holder=$!
-	started+=("$holder")
-	exec 5> "$scratch/to-hold"
-	wait_for "$scratch/hold" listening || return 1
-	ip netns exec "$box-a" "$TESTBIN/idle" peer 198.51.100.2 "$1" < "$scratch/to-peer" > "$scratch/peer" &
-	started+=($!)
-	exec 6> "$scratch/to-peer"
-	wait_for "$scratch/peer" connected && wait_for "$scratch/hold" held || return 1
-	echo reset >&6
-	wait_for "$scratch/peer" 'done' || return 1
+	connections 198.51.100.2 "$1" "$box-a" "$box-b" || return 1
+	[ $# = 1 ] || from_peer "$2" || return 1
+	from_peer reset
 }
 
 # The driver lets go of its pool.

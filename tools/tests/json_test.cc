@@ -29,16 +29,19 @@ Snapshot full()
 	socket.out_of_order = Maybe::yes;
 	socket.error_queue = Maybe::unknown;
 	socket.pool_pages = Maybe::yes;
+	socket.pool_unclear = true;
+	socket.shares = {{1, 2}};
 	socket.age_ms = 5;
 	socket.cpu = -1;
 	socket.ulp = "tls";
 	socket.owners = {{Holder::process, 1, 2, 3, "a\x1b[2Jb", "x.service"}};
 	s.sockets = {socket};
-	s.pools = {{4, 1, 2, "eth0", "mlx5_core", 9, -1783494730, 4096, 100}};
-	s.reports = {{ReportSource::event, 7.5, {}, "00000000abc", 21, 60}};
+	s.pools = {{4, 1, 2, "eth0", "mlx5_core", 9, -1783494730, 4096, 100, true, 0, {}, 0},
+		   {{}, 1, 0, "0000:3b:00.0", "ice", 0, 3, {}, 100, false, 1, 64, 2}};
+	s.reports = {{ReportSource::event, 7.5, {}, "00000000abc", 21, 60, 64, 2}};
 	s.namespaces = {{1, "blue", 44, "sh", true, 2}};
 	s.sockstat = {1, 2, 3, 4};
-	s.hidden = {1, 2, 3, 4, 5};
+	s.hidden = {1, 2, 3, 4, 5, {{{Holder::in_flight, 9, 9, 5, "sshd", ""}, 3}}};
 	s.sockets[0].error = 32;
 	s.nics = {{1, "eth0", "mlx5_core", "6.12", "22.1"}};
 	s.features = {{"btf", Maybe::no, "x"}};
@@ -95,7 +98,7 @@ TEST(Json, WrongFieldIsNamedByItsPath)
 	EXPECT_EQ(error_after("\"entered\":true", "\"entered\":1"),
 		  "snapshot.namespaces[0].entered: neither true nor false");
 	EXPECT_EQ(error_after("\"no BTF\"", "7"), "snapshot.notes: not an array of short strings");
-	EXPECT_NE(error_after("\"version\":1", "\"version\":2").find("another format"),
+	EXPECT_NE(error_after("\"version\":2", "\"version\":1").find("another format"),
 		  std::string::npos);
 	EXPECT_EQ(error_after("\"host\":\"h\"", "\"host\":\"" + std::string(5000, 'x') + "\""),
 		  "snapshot.host: string too long");

@@ -226,8 +226,9 @@ TEST(Proc, HiddenDescriptors)
 {
 	EXPECT_EQ(parse_scm_fds("pos:\t0\nflags:\t02\nscm_fds: 3\n"), 3u);
 	EXPECT_EQ(parse_scm_fds("pos:\t0\n"), 0u);
-	EXPECT_EQ(parse_uring_files("SqMask:\t0x7\nUserFiles:\t2\n    0: socket:[77]\n    1: /tmp/x\nUserBufs:\t1\n    0: socket:[88]\n"),
+	EXPECT_EQ(parse_uring_files("SqMask:\t0x7\nUserFiles:\t2\n    0: socket:[77]\n    1: /tmp/x\nUserBufs:\t1\n    0: socket:[88]\n").inodes,
 		  std::vector<uint64_t>{77});
+	EXPECT_EQ(parse_uring_files("UserFiles:\t3\n    0: TCP\n    1: <none>\n    2: UDP\n").unnamed, 1u);
 	EXPECT_EQ(parse_socket_link("socket:[18]"), 18u);
 	for (const char *wrong : {"socket:[]", "socket:[x]", "socket:[1", "pipe:[1]", ""})
 		EXPECT_FALSE(parse_socket_link(wrong)) << wrong;

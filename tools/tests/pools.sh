@@ -19,8 +19,32 @@ check "the pool is in use: not reported" same "$(stalled)" "$before"
 
 remove_device
 check "the pool shows, though netlink does not list it" same "$(stalled)" $((before + 1))
-check "the table names the holder" bash -c '"$0" pools --listen 1.5 | grep -q "holders: sockets in page-pool memory.*idle\["' "$RXSTALL"
+
+# Which sockets keep pages of which pool: exactly, and nobody else is named.
+guilty=$holder
+reproduce fin-rst || check "an innocent dead socket" false
+innocent=$holder holder=$guilty
+join=$("$RXSTALL" pools --listen 1.5 --json | jq -c ".[] | select(.holders[].pid == $holder)")
+check "the join names the process, its sockets and all pages" same \
+	"$(jq -r '"\(.holders_exact) \(.holders | length) \(.holders[0].sockets) \(.pages_reached == .inflight)"' <<< "$join")" \
+	"true 1 100 true"
+check "the table says the same" bash -c '
+	"$0" pools --listen 1.5 | grep -Eq "idle\[$1\] \(100 sockets\), ([0-9]+) of \1 pages"' "$RXSTALL" "$holder"
+check "an innocent dead socket is not named" same \
+	"$("$RXSTALL" pools --listen 1.5 --json | jq "[.[].holders[] | select(.pid == $innocent)] | length")" 0
+check "it holds no pages, the others do" same \
+	"$("$RXSTALL" sockets --json | jq -r ".[] | select(.owners[0].pid == ($innocent, $holder)) |
+		\"\(.owners[0].pid == $holder) \([.pools[].pages] | add // 0 | . > 0)\"" | sort | uniq -c | sed 's/^ *//')" \
+	"$(printf '1 false false\n100 true true')"
+check "the walk calls it a guess" bash -c '
+	"$0" pools --listen 5 --method walk | tail -1 | grep -q "^holders not known: guess"' "$RXSTALL"
 check "looking leaves no tracefs instance" same "$(instances '*')" 0
+"$RXSTALL" pools --listen 60 > "$scratch/ended" &
+ended=$!
+for _ in $(seq 100); do [ "$(instances "$ended")" = 1 ] && break; sleep 0.05; done
+kill -TERM "$ended"; kill -TERM "$ended"
+wait "$ended"
+check "ended early it tells what it knows and leaves no instance" same "$? $(grep -c idle "$scratch/ended") $(instances "$ended")" "0 1 0"
 
 # Who looks must not free: the dry run changes nothing.
 "$RXSTALL" release --pid "$holder" > /dev/null

@@ -66,8 +66,8 @@ TEST(Render, SocketsAndSums)
 	s.sockstat.alloc = 2;
 	s.hidden.refused = 1;
 	EXPECT_EQ(sockets_table(s, false, {}),
-		  "STATE CLASS    RMEM UNREAD    AGE LOCAL          PEER          NETNS PROCESS\n"
-		  "close fin-only  832      0 50m20s 10.0.0.2:51000 10.0.0.9:9092 blue  "
+		  "STATE CLASS    RMEM UNREAD PAGES    AGE LOCAL          PEER          NETNS PROCESS\n"
+		  "close fin-only  832      0     - 50m20s 10.0.0.2:51000 10.0.0.9:9092 blue  "
 		  "ja\\x0ava[812] fd 31 +1\n"
 		  "1 socket with 832 of receive memory, 0 unread\n"
 		  "2 closed TCP sockets without a visible owner (sockstat; new sockets count too)\n"

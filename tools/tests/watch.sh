@@ -23,11 +23,12 @@ check "the JSON lines say the same" same \
 
 remove_device
 check "the stalled pool is told" wait_for "$scratch/text" "pool .* stalled for .* in flight"
-check "with its holder" grep -q "stalled for .*idle\[$holder\]" "$scratch/text"
+check "with its holders, exactly" grep -q "stalled for .*held by idle\[$holder\] (3 sockets)" "$scratch/text"
+check "with the device that has gone" grep -q "pool .* of v1 stalled for" "$scratch/text"
 sleep 2
 check "an unchanged pool is told once" same "$(grep -c "stalled for" "$scratch/text")" 1
 "$RXSTALL" release --apply --pid "$holder" > /dev/null
-check "the release is told" wait_for "$scratch/text" "pool .* released after [0-9]* s"
+check "the release is told, with the device" wait_for "$scratch/text" "pool .* of v1 released after [0-9]* s"
 
 kill -TERM "$watch"; kill -TERM "$watch"; kill -INT "$watch" 2>/dev/null
 begin=$(date +%s%N)
@@ -41,5 +42,14 @@ wait "$json" 2>/dev/null
 check "killed, its instance stays" same "$(instances "$json")" 1
 "$RXSTALL" watch --for 0.2 > /dev/null 2>&1
 check "the next run removes it" same "$(instances "$json")" 0
+"$RXSTALL" watch > /dev/null 2>&1 &
+watch=$!
+started+=("$watch")
+for _ in $(seq 60); do [ "$(instances "$watch")" = 1 ] && break; sleep 0.1; done
+begin=$(date +%s%N)
+kill -INT "$watch"
+wait "$watch"
+check "SIGINT once is enough" same "$? $(instances "$watch")" "0 0"
+check "it ends within a second of it" test $(($(date +%s%N) - begin)) -lt 1000000000
 check "a reader that goes away ends it without a trace" bash -c '
 	"$0" watch --for 1 2>/dev/null | head -c0; exit 0' "$RXSTALL"
