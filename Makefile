@@ -7,13 +7,13 @@ KSRC  ?=
 DEBUG ?=
 STOCK ?=
 CONFIG ?=
-export PACKETDRILL LINE KSRC DEBUG STOCK CONFIG
+export QUICK PACKETDRILL LINE KSRC DEBUG STOCK CONFIG
 
 vm := selftests/vm
 
 .DEFAULT_GOAL := help
 .PHONY: help deps kernel patch check tools selftests install-selftests demo test
-.PHONY: test-matrix test-deb kernel-deb mutants storm packetdrill fuzz bench-tools clean
+.PHONY: test-matrix test-deb kernel-deb mutants storm packetdrill fuzz bench clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -24,6 +24,7 @@ help: ## this list
 #= DEBUG=1     kernel with KASAN, PROVE_LOCKING and other checks
 #= STOCK=1     kernel without the patches
 #= CONFIG=file configuration to start from, by default that of the running kernel
+#= QUICK=1     a few repetitions, to see that it works
 #= KSRC=tree   a kernel tree of yours instead of Debian's sources
 #= All output goes to build/, kernels to build/LINE[-stock][-debug]/bzImage.
 
@@ -75,8 +76,8 @@ packetdrill: deps ## the scripts, by packetdrill itself: PACKETDRILL=program
 fuzz: tools ## feed rxstall's parsers random bytes: [SECONDS=60]
 	@$(MAKE) --no-print-directory -C tools O=$(abspath build/tools) fuzz $(if $(SECONDS),SECONDS=$(SECONDS))
 
-bench-tools: tools ## rxstall against ss and lsof, as ratios
-	@$(MAKE) --no-print-directory -C tools O=$(abspath build/tools) bench
+bench: deps ## what patches and rxstall cost and save, measured, half an hour: [QUICK=1]
+	@$(vm)/bench
 
 clean: ## remove build/, but for the kernel sources fetched into build/download
 	@[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name download -exec rm -rf {} +

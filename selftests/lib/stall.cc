@@ -56,9 +56,9 @@ Stall::Stall(Purge value, const Farewell &farewell, By by)
 	pool = destroy_pool(link, by);
 }
 
-void wait(std::chrono::seconds duration)
+void wait(std::chrono::milliseconds duration)
 {
-	::poll(nullptr, 0, static_cast<int>(duration.count()) * 1000);
+	::poll(nullptr, 0, static_cast<int>(duration.count()));
 }
 
 bool freed_within(Trace &trace, const std::string &pool,

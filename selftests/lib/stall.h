@@ -60,7 +60,7 @@ struct Stall {
 };
 
 /** Sleeps. */
-void wait(std::chrono::seconds duration);
+void wait(std::chrono::milliseconds duration);
 
 /** Whether @pool is freed, with inflight 0, before @limit has passed. */
 bool freed_within(Trace &trace, const std::string &pool,

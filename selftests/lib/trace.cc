@@ -56,7 +56,7 @@ std::int64_t TraceEvent::number(const std::string &field) const
 
 TraceEvent parse_trace_line(std::string_view line)
 {
-	TraceEvent event{std::string(line), "", {}};
+	TraceEvent event{std::string(line), "", 0, {}};
 	/* The command may have ": " in its name, the time stamp has not. */
 	const auto cpu = line.find(" [");
 	const auto time = cpu == line.npos ? cpu : line.find(": ", cpu);
@@ -69,6 +69,8 @@ TraceEvent parse_trace_line(std::string_view line)
 	if (end == line.npos)
 		return event;
 	event.name = line.substr(time + 2, end - time - 2);
+	event.seconds = std::strtod(
+		event.line.c_str() + line.rfind(' ', time - 1) + 1, nullptr);
 
 	std::istringstream words{std::string(line.substr(end + 2))};
 	std::string word;

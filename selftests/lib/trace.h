@@ -20,6 +20,7 @@ namespace selftest {
 struct TraceEvent {
 	std::string line;	/**< as the kernel printed it */
 	std::string name;
+	double seconds = 0;	/**< its time stamp, by the trace's clock */
 	std::map<std::string, std::string> fields;
 
 	/** Field @name as a number; throws std::out_of_range without one. */

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rxstall beside ss, lsof and /proc/net/tcp, on the same sockets in the same
+ * minutes: scan [--quick] RXSTALL. Each program runs several times, in turn, and
+ * its best run counts; one of more than ten seconds is not repeated. Works on the host it is started on, with sockets of its own
+ * in namespaces of its own; releases only what this very process holds.
+ */
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+
+#include <nlohmann/json.hpp>
+
+#include "bench/command.h"
+#include "bench/crowd.h"
+#include "lib/checked.h"
+#include "lib/facts.h"
+
+namespace {
+
+using namespace selftest;
+using Json = nlohmann::ordered_json;
+
+constexpr int runs = 3;
+/* A run that took this long is not repeated. */
+constexpr std::int64_t long_ns = 10'000'000'000;
+
+struct Tool {
+	const char *name;
+	std::vector<std::string> words;
+};
+
+std::vector<Tool> tools_with(const std::string &rxstall)
+{
+	return {{"rxstall, BPF", {rxstall, "sockets", "--method", "bpf"}},
+		{"rxstall, /proc", {rxstall, "sockets", "--method", "walk"}},
+		{"ss -tapnm", {"ss", "-tapnm"}},
+		{"lsof -nP", {"lsof", "-nP"}},
+		{"cat /proc/net/tcp", {"cat", "/proc/net/tcp"}}};
+}
+
+void keep_best(bench::Cost &best, const bench::Cost &cost, bool first)
+{
+	best = {first ? cost.wall_ns : std::min(best.wall_ns, cost.wall_ns),
+		first ? cost.cpu_ns : std::min(best.cpu_ns, cost.cpu_ns),
+		std::max(best.peak_kib, cost.peak_kib)};
+}
+
+void compare(const bench::CrowdSize &size, const std::vector<Tool> &tools)
+{
+	const bench::Crowd crowd(size);
+	const auto inside = crowd.netns().enter();
+	std::vector<bench::Cost> best(tools.size());
+
+	for (int run = 0; run < runs; run++)
+		for (std::size_t i = 0; i < tools.size(); i++) {
+			if (best[i].wall_ns > long_ns)
+				continue;
+			keep_best(best[i], bench::cost_of(tools[i].words),
+				  run == 0);
+		}
+	for (std::size_t i = 0; i < tools.size(); i++)
+		std::cout << Json{{"table", "scan"},
+				  {"processes", size.processes},
+				  {"sockets", size.sockets},
+				  {"tool", tools[i].name},
+				  {"wall_ns", best[i].wall_ns},
+				  {"cpu_ns", best[i].cpu_ns},
+				  {"peak_kib", best[i].peak_kib}}
+			  << std::endl;
+}
+
+/** Nanoseconds of @call. */
+template <class Call> std::int64_t time_of(Call call)
+{
+	using Clock = std::chrono::steady_clock;
+	const auto begin = Clock::now();
+
+	call();
+	return std::chrono::nanoseconds(Clock::now() - begin).count();
+}
+
+/** rxstall on @count dead sockets of ours, and reading each of them ourselves. */
+void compare_release(const std::string &rxstall, int count)
+{
+	const Netns netns = Netns::create();
+	const auto inside = netns.enter();
+	const std::string pid = std::to_string(::getpid());
+	std::int64_t plain = 0, release = 0;
+
+	for (int run = 0; run < runs; run++) {
+		auto sockets = bench::dead_sockets(count);
+		const auto took = time_of([&sockets] {
+			for (const unique_fd &socket : sockets)
+				check(::recv(socket.get(), nullptr, 0,
+					     MSG_DONTWAIT), "recv");
+		});
+
+		plain = run ? std::min(plain, took) : took;
+
+		sockets.clear();
+		sockets = bench::dead_sockets(count);
+
+		const auto cost = bench::cost_of(
+			{rxstall, "release", "--apply", "--pid", pid});
+
+		for (const unique_fd &socket : sockets)
+			if (facts_of(socket.get()).rmem)
+				throw std::runtime_error(
+					"rxstall has not released a socket");
+		release = run ? std::min(release, cost.wall_ns) : cost.wall_ns;
+	}
+	std::cout << Json{{"table", "release"},
+			  {"sockets", count},
+			  {"plain_ns", plain},
+			  {"release_ns", release}}
+		  << std::endl;
+}
+
+void measure(const std::string &rxstall, bool quick)
+{
+	const std::vector<int> sizes =
+		quick ? std::vector<int>{200}
+		      : std::vector<int>{1000, 10000, 50000, 100000};
+
+	bench::allow_descriptors();
+	for (const int processes :
+	     quick ? std::vector<int>{10} : std::vector<int>{50, 2000})
+		for (const int sockets : sizes)
+			compare({sockets, processes, sockets / 100},
+				tools_with(rxstall));
+	for (const int count : quick ? std::vector<int>{100}
+				     : std::vector<int>{100, 1000, 10000})
+		compare_release(rxstall, count);
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+try {
+	const bool quick = argc == 3 && std::string_view(argv[1]) == "--quick";
+
+	if (argc != (quick ? 3 : 2)) {
+		std::cerr << "usage: scan [--quick] RXSTALL\n";
+		return 2;
+	}
+	measure(argv[argc - 1], quick);
+	return 0;
+} catch (const std::exception &error) {
+	std::cerr << "scan: " << error.what() << '\n';
+	return 1;
+}
