@@ -25,18 +25,21 @@ struct Verb {
  * DAC_READ_SEARCH, entering a namespace SYS_ADMIN, the namespace behind a
  * descriptor NET_ADMIN, the iterator BPF and PERFMON, the log SYSLOG.
  */
+const std::vector<cap_value_t> finding = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_SYS_ADMIN,
+					  CAP_NET_ADMIN, CAP_BPF, CAP_PERFMON};
 const std::vector<cap_value_t> reading = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_SYS_ADMIN,
 					  CAP_NET_ADMIN, CAP_BPF, CAP_PERFMON, CAP_SYSLOG};
+const std::vector<cap_value_t> entering = {CAP_SYS_PTRACE, CAP_SYS_ADMIN, CAP_NET_ADMIN};
 
 const std::array verbs = {
-	Verb{"sockets", verb_sockets, reading,
+	Verb{"sockets", verb_sockets, finding,
 	     "sockets whose connection is over and that still hold receive memory"},
 	Verb{"pools", verb_pools, reading,
 	     "page pools whose pages never came back, and who may hold them"},
 	Verb{"watch", verb_watch, reading, "a line when a connection dies with data or a pool stalls"},
-	Verb{"release", verb_release, reading, "free that memory (shows what it would do; --apply does it)"},
+	Verb{"release", verb_release, finding, "free that memory (shows what it would do; --apply does it)"},
 	Verb{"guard", verb_guard, reading, "a service that does so as they turn up, or sets the sysctl everywhere"},
-	Verb{"sysctl", verb_sysctl, reading,
+	Verb{"sysctl", verb_sysctl, entering,
 	     "show or set net.ipv4.tcp_purge_receive_queue in every namespace"},
 	Verb{"doctor", verb_doctor, reading, "what is there, what is missing, and a verdict"},
 	Verb{"metrics", verb_metrics, reading, "the same for Prometheus, or for node_exporter's textfiles"},

@@ -81,6 +81,13 @@ check "SO_PEERNAME with the exact length" bash -c '
 	"$RXSTALL" "$holder"
 release_holder
 
+# An exact lookup in sock_diag of a dead socket's names answers with its listener.
+reproduce fin-rst
+check "sock_diag is only ever asked for all" bash -c '
+	out=$(strace -f -e trace=sendto "$0" sockets --method walk 2>&1 | grep SOCK_DIAG_BY_FAMILY)
+	[ -n "$out" ] && ! grep -vq NLM_F_DUMP <<< "$out"' "$RXSTALL"
+release_holder
+
 # A live socket is never borrowed: its FIN and its port would wait for us.
 reproduce both-alive live-unread
 check "live sockets are not borrowed" bash -c '
