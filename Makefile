@@ -13,7 +13,7 @@ vm := selftests/vm
 
 .DEFAULT_GOAL := help
 .PHONY: help deps kernel patch check tools selftests install-selftests demo test
-.PHONY: test-matrix test-deb kernel-deb mutants storm packetdrill fuzz bench clean
+.PHONY: test-matrix test-deb kernel-deb deb install mutants storm packetdrill fuzz bench clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -63,6 +63,12 @@ kernel-deb: deps ## Debian packages of a patched kernel: [LINE=6.12] [CONFIG=fil
 
 test-deb: deps ## build such packages, install them in a directory, boot them: [LINE=6.12]
 	@$(vm)/test-deb
+
+deb: deps ## build the Debian packages rxstall and tcp-purge-patches in build/deb/
+	@tools/packaging/deb
+
+install: tools ## install rxstall and its units: [PREFIX=/usr/local] [DESTDIR=]
+	@$(MAKE) --no-print-directory -C tools O=$(abspath build/tools) install
 
 mutants: deps ## break the patches on purpose: which test notices? [DEBUG=1]
 	@$(vm)/mutants

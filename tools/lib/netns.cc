@@ -80,6 +80,10 @@ Result<InNetns> InNetns::enter(const std::string &path)
 	Fd target(open(path.c_str(), O_RDONLY | O_CLOEXEC));
 	if (!home || !target)
 		return failure(errno, path);
+	struct stat here{}, there{};
+	/* where we are already takes no privilege to be */
+	if (fstat(home.get(), &here) == 0 && fstat(target.get(), &there) == 0 && here.st_ino == there.st_ino)
+		return InNetns(Fd());
 	if (setns(target.get(), CLONE_NEWNET) != 0)
 		return failure(errno, "cannot enter network namespace " + path);
 	return InNetns(std::move(home));
