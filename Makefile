@@ -7,7 +7,7 @@ KSRC  ?=
 DEBUG ?=
 STOCK ?=
 CONFIG ?=
-export QUICK PACKETDRILL LINE KSRC DEBUG STOCK CONFIG
+export QUICK SOCKETS PACKETDRILL LINE KSRC DEBUG STOCK CONFIG
 
 vm := selftests/vm
 
@@ -82,7 +82,7 @@ packetdrill: deps ## the scripts, by packetdrill itself: PACKETDRILL=program
 fuzz: tools ## feed rxstall's parsers random bytes: [SECONDS=60]
 	@$(MAKE) --no-print-directory -C tools O=$(abspath build/tools) fuzz $(if $(SECONDS),SECONDS=$(SECONDS))
 
-bench: deps ## what patches and rxstall cost and save, measured, half an hour: [QUICK=1]
+bench: deps ## what patches and rxstall cost and save, measured, half an hour: [QUICK=1] [SOCKETS=100000]
 	@$(vm)/bench
 
 clean: ## remove build/, but for the kernel sources fetched into build/download

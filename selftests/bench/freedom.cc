@@ -7,6 +7,9 @@
  */
 #include <sys/socket.h>
 
+#include <map>
+#include <memory>
+
 #include "bench/setting.h"
 #include "lib/checked.h"
 #include "lib/stall.h"
@@ -17,62 +20,98 @@ using namespace selftest;
 using bench::Setting;
 
 constexpr std::size_t payload = 3000;
-/* After so many retries with its page still out, a pool counts as held. */
-constexpr int give_up = 10;
+/* So long after the RSTs a pool whose page is still out counts as held. */
+constexpr int watch_s = 20;
 const char *const reset_event = "tcp/tcp_receive_reset";
 
-/** Waits for the next event about @pool, or any if it is empty. */
-TraceEvent next_event(Trace &trace, const std::string &pool)
+/** What is known of one pool, in seconds of the kernel's clock. */
+struct Watched {
+	std::unique_ptr<Stall> stall;
+	std::vector<double> looks;	/* retries before the RST */
+	double reset = 0;
+	double freed = 0;
+	int retries = 0;		/* after the RST, with its page out */
+
+	/** Intervals from the RST to the free pool; negative: retries held. */
+	[[nodiscard]] double intervals() const
+	{
+		const auto n = looks.size();
+
+		return freed ? (freed - reset) / (looks[n - 1] - looks[n - 2])
+			     : -retries;
+	}
+};
+
+using Pools = std::map<std::string, Watched>;
+
+void take_events(Trace &trace, Pools &pools)
 {
-	for (;;) {
-		for (const TraceEvent &event : trace.read())
-			if (pool.empty() || event.fields.at("page_pool") == pool)
-				return event;
-		wait(milliseconds(300));
+	for (const TraceEvent &event : trace.read()) {
+		const auto it = pools.find(event.fields.at("page_pool"));
+
+		if (it == pools.end())
+			continue;
+		if (!it->second.reset)
+			it->second.looks.push_back(event.seconds);
+		else if (event.number("inflight") == 0)
+			it->second.freed = event.seconds;
+		else
+			it->second.retries++;
 	}
 }
 
-/** Intervals from the RST to the free pool; negative: retries it was held for. */
-double freed_after(const Setting &setting, std::size_t bytes, double phase)
+/** The RST of one connection, when the clock says. */
+void end_connection(Trace &resets, Watched &pool)
 {
-	Trace pools({release_event});
-	Trace resets({reset_event});
-	Stall stall(setting.value, {bytes, false}, By::detaching_the_pool);
-	const double first = next_event(pools, stall.pool.name).seconds;
-	const double second = next_event(pools, stall.pool.name).seconds;
-	const double interval = second - first;
+	const int fd = pool.stall->socket.get();
 
-	wait(milliseconds(static_cast<int>(phase * interval * 1000)));
 	/* The peer has closed its socket: it answers with a RST. */
-	check(::send(stall.socket.get(), "x", 1, MSG_NOSIGNAL), "send");
-	wait_for_state(stall.socket.get(), CLOSE);
+	check(::send(fd, "x", 1, MSG_NOSIGNAL), "send");
+	wait_for_state(fd, CLOSE);
+	pool.reset = resets.read().at(0).seconds;
+}
 
-	const double reset = next_event(resets, "").seconds;
+void watch(const Setting &setting, std::size_t bytes, int count)
+{
+	Trace looks({release_event});
+	Trace resets({reset_event});
+	Pools pools;
 
-	for (int retries = 0; retries < give_up; retries++) {
-		const TraceEvent event = next_event(pools, stall.pool.name);
+	for (int i = 0; i < count; i++) {
+		auto stall = std::make_unique<Stall>(setting.value,
+						     Farewell{bytes, false},
+						     By::detaching_the_pool);
+		const std::string name = stall->pool.name;
 
-		if (event.number("inflight") == 0)
-			return (event.seconds - reset) / interval;
+		pools[name].stall = std::move(stall);
 	}
-	return -give_up;
+	/* Three looks at each, or more. */
+	for (int i = 0; i < 7; i++) {
+		wait(milliseconds(500));
+		take_events(looks, pools);
+	}
+	for (auto &[name, pool] : pools) {
+		take_events(looks, pools);
+		end_connection(resets, pool);
+		wait(milliseconds(1000 / count));
+	}
+	for (int i = 0; i < watch_s; i++) {
+		wait(milliseconds(1000));
+		take_events(looks, pools);
+	}
+	for (const auto &[name, pool] : pools)
+		bench::print("freedom", setting,
+			     {{"unread", bytes ? "3 KB" : "FIN"},
+			      {"intervals", pool.intervals()}});
 }
 
 void measure(const bench::Request &request)
 {
-	const int repeats = request.quick ? 4 : 100;
-
 	for (const Setting &setting : request.settings)
 		for (const std::size_t bytes : {std::size_t{0}, payload})
-			for (int i = 0; i < repeats; i++)
-				bench::in_child([&] {
-					bench::print(
-						"freedom", setting,
-						{{"unread", bytes ? "3 KB" : "FIN"},
-						 {"intervals",
-						  freed_after(setting, bytes,
-							      1.0 * i / repeats)}});
-				});
+			bench::in_child([&] {
+				watch(setting, bytes, request.quick ? 4 : 100);
+			});
 }
 
 } // namespace

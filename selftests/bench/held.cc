@@ -196,10 +196,11 @@ void raise_limits(std::size_t sockets)
 
 void measure(const bench::Request &request)
 {
-	const std::vector<std::size_t> sizes =
-		request.quick ? std::vector<std::size_t>{0, 100}
-			      : std::vector<std::size_t>{0, 1000, 10000, 100000};
+	std::vector<std::size_t> sizes{0};
 
+	for (std::size_t size = request.quick ? 100 : 1000;
+	     size <= (request.quick ? 100 : request.sockets); size *= 10)
+		sizes.push_back(size);
 	raise_limits(sizes.back());
 	for (const Setting &setting : request.settings)
 		for (const Kind &kind : kinds) {

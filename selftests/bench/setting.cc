@@ -40,13 +40,15 @@ void print(const char *table, const Setting &setting, const Json &record)
 int run(const char *program, void (*measure)(const Request &), int argc,
 	char **argv)
 try {
-	Request request{settings(), false};
+	Request request{.settings = settings()};
 
 	for (int i = 1; i < argc; i++) {
 		const std::string_view word = argv[i];
 
 		if (word == "--quick") {
 			request.quick = true;
+		} else if (word == "--sockets" && i + 1 < argc) {
+			request.sockets = std::stoul(argv[++i]);
 		} else if (word == "--only" && i + 1 < argc) {
 			const std::string_view wanted = argv[++i];
 
@@ -54,7 +56,8 @@ try {
 				return setting.name != wanted;
 			});
 		} else {
-			fmt::print(stderr, "usage: {} [--quick] [--only SETTING]\n",
+			fmt::print(stderr, "usage: {} [--quick] [--sockets N] "
+				   "[--only SETTING]\n",
 				   program);
 			return 2;
 		}

@@ -28,11 +28,13 @@ struct Setting {
 struct Request {
 	std::vector<Setting> settings;
 	bool quick = false;	/**< few repetitions: shows that it works */
+	std::size_t sockets = 100000;	/**< at most, where many are made */
 };
 
 /**
  * For main(): measures every setting of the running kernel (stock alone, or the
- * three values), or with "--only NAME" one of them; "--quick" is passed on.
+ * three values), or with "--only NAME" one of them; "--quick" and "--sockets N"
+ * are passed on.
  * Returns the exit status: 1, with the reason on standard error, if @measure
  * throws; 2 for wrong usage.
  */

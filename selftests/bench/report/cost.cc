@@ -199,8 +199,8 @@ Table cost_table(const Records &all)
 		    .findings = {},
 		    .plot = {}};
 
-	table.plot.y_title = "instructions relative to stock";
-	for (const char *setting : {"stock", "0", "1", "2"})
+	table.plot.y_title = "instructions more than stock, %";
+	for (const char *setting : {"0", "1", "2"})
 		table.plot.series.push_back({title_of(setting), {}, {}});
 	for (const Row &row : rows) {
 		table.rows.push_back(
@@ -211,9 +211,9 @@ Table cost_table(const Records &all)
 		if (row.step == "RST" || row.step == "close()")
 			continue;
 		table.plot.labels.push_back(row.name);
-		for (std::size_t i = 0; const char *setting : {"stock", "0", "1", "2"})
-			table.plot.series[i++].y.push_back(row.at(setting) /
-							   row.at("stock"));
+		for (std::size_t i = 0; const char *setting : {"0", "1", "2"})
+			table.plot.series[i++].y.push_back(100 *
+							   row.share(setting));
 	}
 	table.findings = {
 		without_rst(rows),

@@ -57,7 +57,7 @@ std::string bars(const Plot &plot)
 				    i ? ", " : "", i + 2, i ? "" : ":xtic(1)",
 				    plot.series[i].title);
 	return "set style data histograms\nset style fill solid 0.8\n"
-	       "set xtics rotate by -25\nset yrange [0:*]\n"
+	       "set xtics rotate by -25\nset yrange [*<0:*]\n"
 	       "$data << END\n" + data + "END\nplot " + what + '\n';
 }
 
@@ -164,7 +164,7 @@ std::string to_gnuplot(const Table &table)
 {
 	const Plot &plot = table.plot;
 
-	return fmt::format("set terminal svg size 960,540 font \"sans,13\" "
+	return fmt::format("set terminal svg noenhanced size 960,540 font \"sans,13\" "
 			   "background \"white\"\n"
 			   "set output \"{}.svg\"\nset title \"{}\"\n"
 			   "set xlabel \"{}\"\nset ylabel \"{}\"\n"
