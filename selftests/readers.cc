@@ -318,7 +318,12 @@ void never_accepted(Purge value, std::size_t bytes)
 	const auto peer = wire.open(listener);
 
 	send_and_fin(*peer, bytes);
+
+	const Counters before = Counters::read();
+
 	peer->send(rst());
+	expect_counted(before, purges(value, bytes),
+		       bytes > 0 && value == Purge::flush);
 	peer->drain();
 	{
 		const Listener gone = std::move(listener);

@@ -98,6 +98,7 @@ void rst_at(const Number &number, Family family, Purge value,
 
 	const Counters before = Counters::read();
 	const auto held = app.facts().rmem;
+	const bool lost = bytes > 0 && value == Purge::flush;
 
 	expect(held > 0, "something is held before the RST");
 	peer->send(number.rst(*peer));
@@ -105,7 +106,14 @@ void rst_at(const Number &number, Family family, Purge value,
 		expect_eq(state_name(app.facts().state), "CLOSE", "the state");
 		expect_eq(app.facts().rmem == 0, purges(value, bytes),
 			  "whether nothing is held");
+		expect_counted(before, purges(value, bytes), lost);
 		peer->expect_silence();
+		expect_eq(three_reads(app),
+			  lost	  ? "ECONNRESET 0 0"
+			  : bytes ? "20 0 0"
+				  : "0 0 0",
+			  "recv");
+		expect_eq(so_error(app), lost ? "0" : "EPIPE", "SO_ERROR");
 		return;
 	}
 
@@ -273,6 +281,7 @@ void value_changes_all_the_time()
 	}
 	done = true;
 	changer.join();
+	expect(purged > 0 && purged < 300, "both values were met");
 	for (const char *name :
 	     {"TcpExtTCPRcvQPurged", "TcpExtTCPRcvQPurgedUnread"})
 		expect_eq(Counters::read().since(before, name), purged, name);
