@@ -14,6 +14,8 @@ class [[nodiscard]] Fd {
 public:
 	Fd() = default;
 	explicit Fd(int fd) : fd_(fd) {}
+	Fd(const Fd &) = delete;
+	Fd &operator=(const Fd &) = delete;
 	Fd(Fd &&other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
 	Fd &operator=(Fd &&other) noexcept
 	{

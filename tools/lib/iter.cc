@@ -112,9 +112,9 @@ public:
 		out.device = text_of(in.device, sizeof(in.device));
 		out.driver = text_of(in.driver, sizeof(in.driver));
 		out.inflight = static_cast<int32_t>(in.hold - in.release);
+		const auto now = static_cast<uint64_t>(now_on(CLOCK_BOOTTIME));
 		if (in.detached)
-			out.detached_at = static_cast<uint64_t>(std::max(0.0, now_on(CLOCK_BOOTTIME) -
-				static_cast<double>(in.stalled_jiffies / ticks_)));
+			out.detached_at = now - std::min<uint64_t>(now, in.stalled_jiffies / ticks_);
 		out.listed = false;
 		out.key = key_of(address);
 		out.hold = in.hold;
