@@ -95,6 +95,8 @@ public:
 		  trigger_(settings_.interval, rescan, scan_share(settings_)), rate_(settings_.limit)
 	{
 		state_.pid = getpid();
+		std::error_code ignored;
+		std::filesystem::create_directory(std::filesystem::path(settings_.state_file).parent_path(), ignored);
 		follows_sysctl_ = read_purge().has_value();
 		state_.mode = settings_.dry_run ? "dry-run" : follows_sysctl_ ? "sysctl" : "release";
 	}

@@ -38,6 +38,7 @@ const std::array verbs = {
 	     "page pools whose pages never came back, and who may hold them"},
 	Verb{"watch", verb_watch, reading, "a line when a connection dies with data or a pool stalls"},
 	Verb{"release", verb_release, finding, "free that memory (shows what it would do; --apply does it)"},
+	Verb{"destroy", verb_destroy, finding, "end connections whose peer is silent (shows them; --apply does it)"},
 	Verb{"guard", verb_guard, reading, "a service that does so as they turn up, or sets the sysctl everywhere"},
 	Verb{"sysctl", verb_sysctl, entering,
 	     "show or set net.ipv4.tcp_purge_receive_queue in every namespace"},

@@ -14,6 +14,7 @@ int verb_watch(int argc, char **argv);
 int verb_sysctl(int argc, char **argv);
 int verb_doctor(int argc, char **argv);
 int verb_snapshot(int argc, char **argv);
+int verb_destroy(int argc, char **argv);
 int verb_guard(int argc, char **argv);
 int verb_metrics(int argc, char **argv);
 int verb_pools(int argc, char **argv);

@@ -58,14 +58,19 @@ local_box() {
 	ip netns add "$1" && ip -n "$1" link set lo up
 }
 
-# incident COUNT [COMMAND]: makes it, the peers sending FIN and RST.
-incident() {
+# wired_boxes: two namespaces with a veth between them whose pages come from a pool.
+wired_boxes() {
 	ip netns add "$box-a" && ip netns add "$box-b" || return 1
 	ip -n "$box-a" link add v0 type veth peer name v1 netns "$box-b"
 	ip -n "$box-a" addr add 198.51.100.1/24 dev v0
 	ip -n "$box-b" addr add 198.51.100.2/24 dev v1
 	ip -n "$box-a" link set v0 up && ip -n "$box-b" link set v1 up
-	ip -n "$box-b" link set dev v1 xdp obj "$TESTBIN/pass.o" sec xdp || return 1
+	ip -n "$box-b" link set dev v1 xdp obj "$TESTBIN/pass.o" sec xdp
+}
+
+# incident COUNT [COMMAND]: makes it, the peers sending FIN and RST.
+incident() {
+	wired_boxes || return 1
 	connections 198.51.100.2 "$1" "$box-a" "$box-b" || return 1
 	[ $# = 1 ] || from_peer "$2" || return 1
 	from_peer reset
