@@ -31,10 +31,8 @@ check "an unchanged pool is told once" same "$(grep -c "stalled for" "$scratch/t
 check "the release is told, with the device" wait_for "$scratch/text" "pool .* of v1 released after [0-9]* s"
 
 kill -TERM "$watch"; kill -TERM "$watch"; kill -INT "$watch" 2>/dev/null
-begin=$(date +%s%N)
 wait "$watch"
 check "an orderly end is no failure" same $? 0
-check "it ends within a second" test $(($(date +%s%N) - begin)) -lt 1000000000
 check "its instance is gone" same "$(instances "$watch")" 0
 
 kill -KILL "$json"
@@ -46,10 +44,19 @@ check "the next run removes it" same "$(instances "$json")" 0
 watch=$!
 started+=("$watch")
 for _ in $(seq 60); do [ "$(instances "$watch")" = 1 ] && break; sleep 0.1; done
-begin=$(date +%s%N)
 kill -INT "$watch"
 wait "$watch"
 check "SIGINT once is enough" same "$? $(instances "$watch")" "0 0"
-check "it ends within a second of it" test $(($(date +%s%N) - begin)) -lt 1000000000
+
+# Nothing is waited for between the signal and the end: true on a busy machine, too.
+strace -o "$scratch/calls" -e trace=poll,ppoll,clock_nanosleep,exit_group "$RXSTALL" watch > /dev/null 2>&1 &
+traced=$!
+started+=("$traced")
+for _ in $(seq 300); do grep -q "^poll.*, 3, " "$scratch/calls" 2> /dev/null && break; sleep 0.1; done
+kill -TERM "$(pgrep -P "$traced")"
+wait "$traced"
+check "the signal ends the wait, and no other follows" same \
+	"$(tail -3 "$scratch/calls" | sed -n 's/^poll.*= \([0-9]*\).*/poll \1/p; s/^\([a-z_]*\)(.*/\1/p' | grep -v '^poll$' | tr '\n' ' ')" \
+	"poll 1 exit_group "
 check "a reader that goes away ends it without a trace" bash -c '
 	"$0" watch --for 1 2>/dev/null | head -c0; exit 0' "$RXSTALL"
