@@ -47,7 +47,7 @@ lib/pools.cc|s/view.exact &= !socket.pool_unclear;/;/|unit:Pools.Pages*|nobody h
 lib/pools.cc|s/return report.hold == track.view.hold && /return /|unit:Pools.Invisible*|two pools that stall together
 lib/pools.cc|s/pool.device = known.device;/;/|unit:Pools.Device*|the device that went is forgotten
 lib/pages.bpf.h|s/\t\tpage_base = base;/\t\tpage_base = base + 64;/|e2e:pools|the page of the head of a segment
-lib/pages.bpf.h|s/i < FRAG_LIMIT \&\& i < frags/i < 0/|e2e:incidents|pages of fragments
+lib/pages.bpf.h|s/i < frags; i++/i < frags \&\& i < 0; i++/|e2e:incidents|pages of fragments
 lib/iter.bpf.c|s/\t\tif (visit.request)$/\t\tif (0)/|e2e:incidents|connections reset before accept()
 lib/iter.bpf.c|s/family == AF_UNIX \&\&/0 \&\&/|e2e:special|descriptors in flight
 lib/iter.bpf.c|s/ \& SK_USER_DATA_PSOCK)/ \& 0)/|e2e:special|sockmap sockets

@@ -193,8 +193,8 @@ TEST(Pools, InvisiblePoolJoinsItsEventByPagesTakenAndStart)
 	s.boottime = 591'648;
 	s.pools = {seen(1, 4, 1, 64)};
 	s.sockets = {holder(812, 1, 1)};
-	s.reports = {logged(591'608, 4, 1, 591'208), event(591'640, "0abc", 1, 580'000, 64),
-		     event(591'641, "0def", 1, 580'000, 128)};
+	s.reports = {logged(591'608, 4, 1, 591'208), event(591'640, "0def", 1, 580'000, 128),
+		     event(591'641, "0abc", 1, 580'000, 64)};
 	auto views = merge_pools(s);
 	ASSERT_EQ(views.size(), 2u);
 	EXPECT_EQ(views[0].stalled_s, 591'248u);
@@ -203,7 +203,7 @@ TEST(Pools, InvisiblePoolJoinsItsEventByPagesTakenAndStart)
 	EXPECT_EQ(views[0].trend, Trend::flat);
 	EXPECT_EQ(holders_text(views[0]), "java[812] (1 socket), 1 of 1 page");
 	EXPECT_EQ(holders_text(views[1]), "no socket: look at the driver");
-	EXPECT_EQ(view_of(s, s.reports[2]).address, "0def");
+	EXPECT_EQ(view_of(s, s.reports[1]).address, "0def");
 }
 
 /* an event has no id, a log line no address: the start of the stall makes them one */
