@@ -90,6 +90,11 @@ Trace::Trace(const std::vector<std::string> &events)
 	try {
 		for (const std::string &spec : events)
 			enable(path_, spec);
+		/*
+		 * Pointers as they are: hashed, one may be "(____ptrval____)" as
+		 * long as the kernel makes its key (__ptr_to_hashval()).
+		 */
+		write_text(path_ + "/options/hash-ptr", "0");
 		const std::string pipe = path_ + "/trace_pipe";
 
 		pipe_.reset(check(::open(pipe.c_str(),
