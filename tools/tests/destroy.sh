@@ -5,13 +5,6 @@
 . "${0%/*}/lib.sh"
 . "${0%/*}/incident.sh"
 
-soon() {
-	for _ in $(seq 300); do
-		"$@" > /dev/null 2>&1 && return 0
-		sleep 0.1
-	done
-	"$@"
-}
 states() { ip netns exec "$box-b" ss -Htan | sed -n '/:9092/s/ .*//p' | sort | uniq -c | sed 's/^ *//' | paste -sd ' '; }
 listed() { "$RXSTALL" destroy --pid "$holder" --json "$@" | jq -r '.[].state' | sort | uniq -c | sed 's/^ *//' | paste -sd ' '; }
 lists() { [ "$(listed "${@:2}")" = "$1" ] || { listed "${@:2}"; return 1; }; }

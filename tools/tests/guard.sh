@@ -7,6 +7,7 @@
 
 [ -x "$REPRODUCE" ] || { skip guard "needs REPRODUCE, the program of selftests"; exit; }
 state=$scratch/guard.json
+patience=600
 
 # guard OPTIONS...: starts one; sets guard to its pid; what it says is in $scratch/said
 guard() {
@@ -21,15 +22,6 @@ wrap=()
 ended() {
 	kill -TERM "$guard"
 	wait "$guard"
-}
-
-# soon COMMAND...: within a minute
-soon() {
-	for _ in $(seq 600); do
-		"$@" > /dev/null 2>&1 && return 0
-		sleep 0.1
-	done
-	"$@"
 }
 
 counted() { jq -e "$1" "$state"; }

@@ -51,6 +51,16 @@ same() {
 	[ "$1" = "$2" ] || { echo "expected: $2"; echo "got:      $1"; return 1; }
 }
 
+# soon COMMAND...: it succeeds within $patience tenths of a second.
+patience=300
+soon() {
+	for _ in $(seq "$patience"); do
+		"$@" > /dev/null 2>&1 && return 0
+		sleep 0.1
+	done
+	"$@"
+}
+
 # reproduce CASE...: starts it and waits; sets holder to the process that holds.
 reproduce() {
 	local out="$scratch/reproduce.$RANDOM"

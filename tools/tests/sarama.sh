@@ -14,14 +14,6 @@ patched=
 clients=20
 broker=198.51.100.1:9092
 
-soon() {
-	for _ in $(seq 300); do
-		"$@" > /dev/null 2>&1 && return 0
-		sleep 0.1
-	done
-	"$@"
-}
-
 # What rxstall sees of the client: "20 close fin-only"
 seen() {
 	"$RXSTALL" sockets --pid "$client" --json | jq -r '.[] | "\(.state) \(.class)"' | sort | uniq -c |
@@ -36,12 +28,7 @@ gone() { ! ip netns exec "$box-b" ss -Htn state established state close-wait | g
 # begin VALUE: clients and broker over a veth whose pages come from a pool; then the
 # broker goes away. VALUE is the sysctl's, where there is one.
 begin() {
-	ip netns add "$box-a" && ip netns add "$box-b" || return 1
-	ip -n "$box-a" link add v0 type veth peer name v1 netns "$box-b"
-	ip -n "$box-a" addr add 198.51.100.1/24 dev v0
-	ip -n "$box-b" addr add 198.51.100.2/24 dev v1
-	ip -n "$box-a" link set v0 up && ip -n "$box-b" link set v1 up
-	ip -n "$box-b" link set dev v1 xdp obj "$TESTBIN/pass.o" sec xdp || return 1
+	wired_boxes || return 1
 	# how long the kernel remembers a connection whose process has gone
 	ip netns exec "$box-a" sh -c 'echo 1 > /proc/sys/net/ipv4/tcp_fin_timeout'
 	[ ! "$patched" ] || ip netns exec "$box-b" sh -c "echo $1 > /proc/sys/$knob"
