@@ -2,8 +2,7 @@
 /*
  * Applications that are in the middle of something when payload, FIN and RST
  * come as one batch out of the backlog: readers and writers that block, several
- * of them, epoll; a child that nobody has accepted; and what close() sends after a
- * purge, which is nothing.
+ * of them, poll and epoll.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -11,7 +10,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -54,7 +52,10 @@ Outcome blocking_recv(int fd, std::size_t size, int flags)
 		[&] { return ::recv(fd, bytes.data(), size, flags); });
 }
 
-/** A reader that has @copied bytes already when the rest comes. */
+/**
+ * A reader that has @copied bytes already when the rest comes. With MSG_PEEK they
+ * are unread all the same.
+ */
 struct Reader {
 	const char *name;
 	int flags;
@@ -70,15 +71,25 @@ const Reader readers[] = {
 	{"peek", MSG_PEEK, 1, 0, "20 20", "ECONNRESET 0", "0 0"},
 	{"waitall", MSG_WAITALL, 1, 0, "20 0", "ECONNRESET 0", "0 0"},
 	{"waitall_some", MSG_WAITALL, 1, 10, "30 0", "10 ECONNRESET", "10 0"},
+	{"peek_waitall", MSG_PEEK | MSG_WAITALL, 1, 0, "20 20", "ECONNRESET 0", "0 0"},
+	{"peek_waitall_some", MSG_PEEK | MSG_WAITALL, 1, 10,
+	 "30 30", "10 ECONNRESET", "10 10"},
 	{"rcvlowat", 0, room, 0, "20 0", "ECONNRESET 0", "0 0"},
 	{"rcvlowat_some", 0, room, 10, "30 0", "10 ECONNRESET", "10 0"},
 };
 
+/** What is in the queue while @reader sleeps. */
+int peeked(const Reader &reader)
+{
+	return reader.flags & MSG_PEEK ? static_cast<int>(reader.copied) : 0;
+}
+
 void blocked_reader(const Reader &reader, Purge value, std::size_t bytes)
 {
-	const std::string expected = !bytes ? reader.fin_only
-				     : discards(value, bytes) ? reader.discarded
-							      : reader.kept;
+	const std::string expected =
+		discards(value, bytes + peeked(reader)) ? reader.discarded
+		: bytes					? reader.kept
+							: reader.fin_only;
 	Wire wire;
 
 	set_purge(value);
@@ -95,7 +106,8 @@ void blocked_reader(const Reader &reader, Purge value, std::size_t bytes)
 
 	Waiting blocked(read);
 
-	expect_eq(connection.app.facts().unread, 0, "what is not yet copied");
+	expect_eq(connection.app.facts().unread, peeked(reader),
+		  "what is not yet read");
 	end_in_one_batch(connection, bytes);
 
 	const std::string first = to_string(blocked.outcome());
@@ -282,94 +294,6 @@ void edge_triggered_batch(Purge value, std::size_t bytes)
 	expect_eq(epoll.next(), "none", "the events after it");
 }
 
-/** The RST comes before accept(): the child is handed out all the same. */
-void not_yet_accepted(Purge value, std::size_t bytes)
-{
-	Wire wire;
-
-	set_purge(value);
-	Listener listener(Family::v4);
-	const auto peer = wire.open(listener);
-
-	send_and_fin(*peer, bytes);
-	peer->send(rst());
-	expect_eq(listener.waiting(), 1u, "connections that wait");
-
-	TcpSocket app = listener.accept();
-
-	expect_eq(state_name(app.facts().state), "CLOSE", "the state");
-	expect_eq(app.facts().rmem == 0, purges(value, bytes),
-		  "whether nothing is held");
-
-	expect_eq(two_reads(app),
-		  !bytes			? "0 0"
-		  : discards(value, bytes) ? "ECONNRESET 0"
-					   : "20 0",
-		  "recv");
-}
-
-/** The listener is closed with such a child in its queue. */
-void never_accepted(Purge value, std::size_t bytes)
-{
-	Wire wire;
-
-	set_purge(value);
-	Listener listener(Family::v4);
-	const auto peer = wire.open(listener);
-
-	send_and_fin(*peer, bytes);
-
-	const Counters before = Counters::read();
-
-	peer->send(rst());
-	expect_counted(before, purges(value, bytes),
-		       bytes > 0 && value == Purge::flush);
-	peer->drain();
-	{
-		const Listener gone = std::move(listener);
-	}
-	peer->expect_silence();
-}
-
-/** How the application closes. */
-struct Closing {
-	const char *name;
-	int on, seconds;	/* SO_LINGER */
-	bool shutdown;
-};
-
-const Closing closings[] = {
-	{"close", 0, 0, false},
-	{"shutdown_close", 0, 0, true},
-	{"linger_0", 1, 0, false},
-	{"linger_5", 1, 5, false},
-};
-
-void close_is_silent(const Closing &closing, Purge value, std::size_t bytes)
-{
-	using Clock = std::chrono::steady_clock;
-	const linger option{closing.on, closing.seconds};
-	Wire wire;
-	auto [app, peer] = abandoned(wire, Family::v4, value, bytes);
-
-	expect_eq(app.facts().rmem == 0, purges(value, bytes),
-		  "whether nothing is held");
-	peer->drain();
-	make_blocking(app.fd());
-	check(::setsockopt(app.fd(), SOL_SOCKET, SO_LINGER, &option,
-			   sizeof(option)), "SO_LINGER");
-	if (closing.shutdown)
-		expect_eq(to_string(app.shutdown(SHUT_RDWR)), "ENOTCONN",
-			  "shutdown");
-
-	const auto start = Clock::now();
-
-	expect_eq(to_string(app.close()), "0", "close");
-	expect(Clock::now() - start < std::chrono::seconds(4),
-	       "close does not linger");
-	peer->expect_silence();
-}
-
 /** A scenario for every value, and what of it the application can tell. */
 struct Scenario {
 	const char *name;
@@ -384,8 +308,6 @@ const Scenario scenarios[] = {
 	{"blocked/poll", blocked_poll, false},
 	{"epoll/edge_triggered", edge_triggered, true},
 	{"epoll/edge_triggered_batch", edge_triggered_batch, true},
-	{"child/not_yet_accepted", not_yet_accepted, true},
-	{"child/never_accepted", never_accepted, false},
 };
 
 void add(std::vector<Test> &tests, Purge value, std::size_t bytes)
@@ -399,26 +321,17 @@ void add(std::vector<Test> &tests, Purge value, std::size_t bytes)
 				 [&reader, value, bytes] {
 					 blocked_reader(reader, value, bytes);
 				 },
-				 !discards(value, bytes)});
+				 !discards(value, bytes + peeked(reader))});
 	for (const Scenario &scenario : scenarios) {
-		const bool same = scenario.run == blocked_poll ||
-				  scenario.run == never_accepted;
-
 		tests.push_back({prefix + scenario.name, Needs::purge_sysctl,
 				 [&scenario, value, bytes] {
 					 scenario.run(value, bytes);
 				 },
-				 same || !(scenario.looks_at_memory
+				 scenario.run == blocked_poll ||
+					 !(scenario.looks_at_memory
 						   ? purges(value, bytes)
 						   : discards(value, bytes))});
 	}
-	for (const Closing &closing : closings)
-		tests.push_back({prefix + "silent/" + closing.name,
-				 Needs::purge_sysctl,
-				 [&closing, value, bytes] {
-					 close_is_silent(closing, value, bytes);
-				 },
-				 !purges(value, bytes)});
 }
 
 std::vector<Test> all()
