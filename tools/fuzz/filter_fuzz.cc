@@ -13,6 +13,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	std::vector<std::string> words;
 	while (!text.empty())
 		words.emplace_back(next_field(text, '\n'));
+	for (const std::string &word : words) {
+		(void)parse_state(word);
+		(void)parse_span(word);
+		(void)parse_number<int64_t>(word);
+	}
 	auto filter = parse_filter({}, words);
 	if (!filter)
 		for (unsigned char c : filter.error().text)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include "lib/limits.h"
 #include "lib/proc_parse.h"
 
 using namespace rxstall;
@@ -12,5 +13,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	(void)parse_uring_files(text);
 	(void)parse_netns_mounts(text);
 	(void)parse_socket_link(text);
+	(void)parse_open_files(text);
 	return 0;
 }
