@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "lib/facts_json.h"
 #include "lib/knob.h"
@@ -83,7 +84,7 @@ public:
 		unsigned failed = 0;
 		for (const NetnsPath &entry : choice_.namespaces()) {
 			found_ = true;
-			if (before_.contains(entry.netns.inode))
+			if (known(entry.netns.inode))
 				continue;
 			auto done = set(entry);
 			if (done)
@@ -108,6 +109,19 @@ public:
 	}
 
 private:
+	/* Inode numbers come again, but the file of a namespace that has gone cannot be read. */
+	bool known(uint32_t inode)
+	{
+		const auto found = before_.find(inode);
+		if (found == before_.end())
+			return false;
+		char byte = 0;
+		if (!found->second.file || pread(found->second.file.get(), &byte, 1, 0) >= 0)
+			return true;
+		before_.erase(found);
+		return false;
+	}
+
 	Result<void> set(const NetnsPath &entry)
 	{
 		auto there = InNetns::enter(entry.path);

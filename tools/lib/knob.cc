@@ -26,7 +26,7 @@ std::optional<int> read_purge()
 
 Result<Fd> open_purge()
 {
-	Fd fd(open(path, O_WRONLY | O_CLOEXEC));
+	Fd fd(open(path, O_RDWR | O_CLOEXEC));
 	if (!fd)
 		return failure(errno, path);
 	return fd;

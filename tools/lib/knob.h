@@ -16,8 +16,8 @@ namespace rxstall {
 [[nodiscard]] std::optional<int> read_purge();
 
 /*
- * The open file stays bound to the namespace it was opened in, without
- * keeping it alive. Errors: ENOENT if the kernel lacks the knob, EACCES.
+ * The open file, to be read and written, stays bound to the namespace it was
+ * opened in, without keeping it alive: then it gives ENOENT. Errors: ENOENT if the kernel lacks the knob, EACCES.
  */
 [[nodiscard]] Result<Fd> open_purge();
 
