@@ -78,6 +78,7 @@ int run_child(const Test &test, bool unpatched, int reason)
 struct Verdict {
 	Status status;
 	std::string reason{};
+	bool killed = false;	/* by its time limit, or by a crash */
 };
 
 /** A test under way: its process, and where the reason of a skip comes from. */
@@ -111,28 +112,32 @@ Verdict verdict_of(const Running &running, int status)
 
 	if (WIFSIGNALED(status)) {
 		note(name + ": ended by signal " + strsignal(WTERMSIG(status)));
-		return {failed};
+		return {.status = failed, .killed = true};
 	}
 	if (WEXITSTATUS(status) != skipped)
-		return {WEXITSTATUS(status) == passed ? passed : failed};
+		return {.status = WEXITSTATUS(status) == passed ? passed : failed};
 
 	char why[512];
 	const ssize_t n = check(::read(running.reason.get(), why, sizeof(why)),
 				"read");
 
-	return {skipped, std::string(why, static_cast<std::size_t>(n))};
+	return {.status = skipped,
+		.reason = std::string(why, static_cast<std::size_t>(n))};
 }
 
-/* A test that needs the patches proves something only if it fails here. */
+/*
+ * A test that needs the patches proves something only if it fails here: by what
+ * it saw. One that was killed saw nothing.
+ */
 Verdict unpatched_verdict(const Test &test, Verdict verdict)
 {
 	if (test.needs == Needs::nothing || test.same_without ||
-	    verdict.status == skipped)
+	    verdict.status == skipped || verdict.killed)
 		return verdict;
 	if (verdict.status == failed)
-		return {passed};
+		return {.status = passed};
 	note(test.name + ": passes without the patches");
-	return {failed};
+	return {.status = failed};
 }
 
 /** Runs the tests, a few at a time, and prints the results in their order. */
