@@ -28,20 +28,22 @@ int on_message(const nlmsghdr *header, void *data)
 	return MNL_CB_OK;
 }
 
-Result<void> dump_family(mnl_socket *nl, uint8_t family, uint32_t states, Detail detail,
-			 const Visit &visit)
+/*
+ * By the older request, TCPDIAG_GETSOCK, which means IPv4 and IPv6 (inet_diag_dump_compat()):
+ * one walk through the kernel's table instead of two.
+ */
+Result<void> dump_all(mnl_socket *nl, uint32_t states, Detail detail, const Visit &visit)
 {
+	constexpr unsigned sequence = 1;
 	/* larger than any answer the kernel packs into one datagram */
 	std::vector<uint8_t> buffer(64 * 1024);
 
 	nlmsghdr *header = mnl_nlmsg_put_header(buffer.data());
-	header->nlmsg_type = SOCK_DIAG_BY_FAMILY;
+	header->nlmsg_type = TCPDIAG_GETSOCK;
 	header->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-	header->nlmsg_seq = family;
-	auto *request = static_cast<inet_diag_req_v2 *>(
-		mnl_nlmsg_put_extra_header(header, sizeof(inet_diag_req_v2)));
-	request->sdiag_family = family;
-	request->sdiag_protocol = IPPROTO_TCP;
+	header->nlmsg_seq = sequence;
+	auto *request = static_cast<inet_diag_req *>(
+		mnl_nlmsg_put_extra_header(header, sizeof(inet_diag_req)));
 	request->idiag_states = states;
 	if (detail == Detail::memory)
 		request->idiag_ext = 1 << (INET_DIAG_SKMEMINFO - 1) | 1 << (INET_DIAG_INFO - 1);
@@ -54,7 +56,7 @@ Result<void> dump_family(mnl_socket *nl, uint8_t family, uint32_t states, Detail
 			continue;
 		if (length < 0)
 			return failure(errno, "sock_diag answer");
-		const int status = mnl_cb_run(buffer.data(), static_cast<size_t>(length), family,
+		const int status = mnl_cb_run(buffer.data(), static_cast<size_t>(length), sequence,
 					      mnl_socket_get_portid(nl), on_message,
 					      const_cast<Visit *>(&visit));
 		if (status == MNL_CB_STOP)
@@ -72,13 +74,7 @@ Result<void> dump_sockets(uint32_t states, Detail detail, const Visit &visit)
 	if (!nl || mnl_socket_bind(nl.get(), 0, MNL_SOCKET_AUTOPID) < 0)
 		return failure(errno, "sock_diag socket");
 
-	for (uint8_t family : {AF_INET, AF_INET6}) {
-		auto done = dump_family(nl.get(), family, states, detail, visit);
-		/* ENOENT: the family is not built in, so it has no sockets */
-		if (!done && done.error().code != ENOENT)
-			return done;
-	}
-	return {};
+	return dump_all(nl.get(), states, detail, visit);
 }
 
 } // namespace rxstall
