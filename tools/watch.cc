@@ -38,7 +38,10 @@ constexpr std::array<Name<PoolNews>, 3> news_names{{
 
 class Watch {
 public:
-	Watch(bool json, std::string method) : json_(json), method_(std::move(method)) {}
+	Watch(const Stop &stop, bool json, std::string method)
+		: stop_(stop), json_(json), method_(std::move(method))
+	{
+	}
 
 	/* Opens what this kernel has; an error if that is nothing at all. */
 	Result<void> open()
@@ -71,7 +74,7 @@ public:
 	}
 
 	/* Until a signal comes, the output ends, or the time is over (0: never). */
-	int run(const Stop &stop, double seconds)
+	int run(double seconds)
 	{
 		const double end = boot_seconds() + seconds;
 		while (status_ == exit_done) {
@@ -82,7 +85,7 @@ public:
 				wait = std::min(wait, end - boot_seconds());
 			if (wait <= 0)
 				break;
-			pollfd entries[] = {{stop.fd(), POLLIN, 0},
+			pollfd entries[] = {{stop_.fd(), POLLIN, 0},
 					    {trace_ ? trace_->fd() : -1, POLLIN, 0},
 					    {klog_ ? klog_->fd() : -1, POLLIN, 0}};
 			poll(entries, 3, static_cast<int>(wait * 1000) + 1);
@@ -116,6 +119,7 @@ private:
 		CollectRequest request;
 		request.states = all_states;
 		request.method = method_;
+		request.stop = &stop_;
 		last_scan_ = boot_seconds();
 		auto snapshot = collect(request);
 		if (!snapshot)
@@ -129,6 +133,8 @@ private:
 	void report_sockets()
 	{
 		auto snapshot = scan();
+		if (stop_.wait(0))
+			return;
 		if (!snapshot) {
 			note(snapshot.error().text);
 			status_ = exit_failure;
@@ -152,6 +158,8 @@ private:
 		if (!line)
 			return;
 		auto snapshot = line->news == PoolNews::released ? Result<Snapshot>(Snapshot{}) : scan();
+		if (stop_.wait(0))
+			return;
 		PoolView view = snapshot ? view_of(*snapshot, report) : PoolView{};
 		PoolView &known = views_[report.address];
 		if (line->news == PoolNews::released)
@@ -204,6 +212,7 @@ private:
 			status_ = print(line + "\n");
 	}
 
+	const Stop &stop_;
 	const bool json_;
 	const std::string method_;
 	std::optional<Trace> trace_;
@@ -236,10 +245,11 @@ int verb_watch(int argc, char **argv)
 		return *status;
 
 	Stop stop;
-	Watch watch(json, method);
-	if (auto opened = watch.open(); !opened)
-		return fail(opened.error());
-	return watch.run(stop, seconds);
+	Watch watch(stop, json, method);
+	auto opened = watch.open();
+	if (stop.wait(0))
+		return exit_done;
+	return opened ? watch.run(seconds) : fail(opened.error());
 }
 
 } // namespace rxstall

@@ -2,6 +2,7 @@
 #include "collect.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <ctime>
 #include <set>
 #include <sys/utsname.h>
@@ -81,6 +82,8 @@ Survey survey_namespaces(const CollectRequest &request, bool list_all, Snapshot 
 {
 	Survey survey;
 	for (NetnsPath &entry : list_netns(NetnsSearch::processes)) {
+		if (Stop::requested(request.stop))
+			break;
 		auto there = InNetns::enter(entry.path);
 		entry.netns.entered = there.has_value();
 		if (there) {
@@ -185,6 +188,7 @@ Result<void> collect_sockets(const CollectRequest &request, const std::string &m
 		wanted.owners.try_emplace(socket.inode ? socket.inode : listener_of(survey, socket));
 	wanted.owners.erase(0);
 	wanted.listed = std::move(survey.listed);
+	wanted.stop = request.stop;
 
 	auto scanned = scan(wanted, method, snapshot);
 	if (!scanned)
@@ -201,7 +205,9 @@ Result<void> collect_sockets(const CollectRequest &request, const std::string &m
 	});
 	Rings rings;
 	if (lost || ownerless(snapshot.sockstat))
-		rings = find_hidden(snapshot.hidden);
+		rings = find_hidden(snapshot.hidden, request.stop);
+	if (Stop::requested(request.stop))
+		return failure(ECANCELED, "the scan");
 
 	for (Socket &socket : survey.sockets) {
 		if (known.has(socket))
@@ -239,7 +245,7 @@ Result<Snapshot> collect(const CollectRequest &request)
 	Snapshot snapshot = begin_snapshot();
 	if (request.states) {
 		auto done = collect_sockets(request, request.method, snapshot);
-		if (!done && request.method.empty()) {
+		if (!done && done.error().code != ECANCELED && request.method.empty()) {
 			const std::string why = done.error().text;
 			snapshot = begin_snapshot();
 			snapshot.notes.push_back(why + ": walking /proc instead, which is slower and "

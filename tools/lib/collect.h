@@ -9,6 +9,7 @@
 
 #include "facts.h"
 #include "result.h"
+#include "stop.h"
 
 namespace rxstall {
 
@@ -18,9 +19,10 @@ struct CollectRequest {
 	bool host = false;	/* features and network devices */
 	bool pools = false;
 	double listen = 0;	/* seconds to listen for pool events */
+	const Stop *stop = nullptr;	/* a signal ends the scan of sockets early */
 };
 
-/* Errors: a forced method that does not work here. */
+/* Errors: a forced method that does not work here; ECANCELED after a signal. */
 [[nodiscard]] Result<Snapshot> collect(const CollectRequest &request);
 
 /* Who, when and where: the part of a snapshot that costs nothing. */

@@ -29,14 +29,20 @@ void add_rings(const Rings &rings, const std::unordered_set<uint64_t> &sockets, 
 
 } // namespace
 
-Rings find_hidden(Hidden &hidden)
+Rings find_hidden(Hidden &hidden, const Stop *stop)
 {
 	std::unordered_set<uint64_t> sockets;
 	Rings rings;
 
+	unsigned looked = 0;
+	bool stopped = false;
 	for (int pid : list_processes()) {
 		const std::string base = "/proc/" + std::to_string(pid) + "/fdinfo/";
 		(void)each_descriptor(pid, [&](int fd, std::string_view link) {
+			if (looked++ % 256 == 0)
+				stopped = stopped || Stop::requested(stop);
+			if (stopped)
+				return;
 			const auto inode = parse_socket_link(link);
 			const bool ring = link == "anon_inode:[io_uring]";
 			/* several processes may share the socket: count its queue once */

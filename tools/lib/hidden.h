@@ -9,13 +9,14 @@
 #include <unordered_map>
 
 #include "facts.h"
+#include "stop.h"
 
 namespace rxstall {
 
 /* The owners of registered sockets, by inode. */
 using Rings = std::unordered_map<uint64_t, Owner>;
 
-/* Fills in_flight, io_uring and holders. Reads every unix socket's fdinfo: not cheap. */
-[[nodiscard]] Rings find_hidden(Hidden &hidden);
+/* Fills in_flight, io_uring and holders. Reads every unix socket's fdinfo: not cheap. stop may end it early. */
+[[nodiscard]] Rings find_hidden(Hidden &hidden, const Stop *stop);
 
 } // namespace rxstall

@@ -194,6 +194,9 @@ private:
 
 Result<Scan> scan_bpf(const ScanRequest &request)
 {
+	/* loading takes longest */
+	if (Stop::requested(request.stop))
+		return Scan{};
 	libbpf_set_print(silent);
 	std::unique_ptr<iter, SkelDestroy> skel(iter__open());
 	if (!skel)
@@ -217,7 +220,7 @@ Result<Scan> scan_bpf(const ScanRequest &request)
 	auto *bytes = reinterpret_cast<char *>(records.data());
 	const size_t room = records.size() * sizeof(iter_record);
 	size_t have = 0;
-	for (;;) {
+	while (!Stop::requested(request.stop)) {
 		/* EAGAIN: the kernel's buffer was full of skipped files; ask again */
 		const ssize_t length = read(fd.get(), bytes + have, room - have);
 		if (length < 0 && (errno == EINTR || errno == EAGAIN))

@@ -10,6 +10,7 @@
 
 #include "facts.h"
 #include "result.h"
+#include "stop.h"
 
 namespace rxstall {
 
@@ -19,6 +20,7 @@ struct ScanRequest {
 	std::vector<uint32_t> listed;
 	/* sockets and listeners, by inode, whose owners are wanted */
 	std::unordered_map<uint64_t, std::vector<Owner>> owners;
+	const Stop *stop = nullptr;	/* looked at often; what was found until then does not count */
 };
 
 struct Scan {

@@ -20,6 +20,9 @@ public:
 	/* True as soon as a signal has come; false after that many milliseconds. */
 	bool wait(int milliseconds) const;
 
+	/* Has a signal come? For work that goes without a Stop, too. */
+	static bool requested(const Stop *stop) { return stop && stop->wait(0); }
+
 private:
 	Fd fd_;
 };

@@ -59,6 +59,11 @@ public:
 private:
 	void descriptor(int fd, uint64_t inode)
 	{
+		/* one process may have a million of them */
+		if (++looked_ % 256 == 0)
+			stopped_ = stopped_ || Stop::requested(request_.stop);
+		if (stopped_)
+			return;
 		if (request_.owners.contains(inode)) {
 			scan_.owners[inode].push_back(owner(fd));
 			return;
@@ -121,6 +126,8 @@ private:
 	std::unordered_map<uint64_t, Socket> found_;
 	std::unordered_set<uint64_t> innocent_;
 	int pid_ = 0;
+	unsigned looked_ = 0;
+	bool stopped_ = false;
 	int last_refused_ = 0;
 	std::optional<Lender> lender_;
 	std::optional<ProcessName> name_;
@@ -135,6 +142,8 @@ Scan scan_walk(const ScanRequest &request)
 	Progress progress("processes", pids.size());
 
 	for (int pid : pids) {
+		if (Stop::requested(request.stop))
+			break;
 		if (pid != getpid())
 			walk.process(pid);
 		progress.step();
