@@ -67,13 +67,9 @@ int verb_doctor(int argc, char **argv)
 	if (auto status = parse(app, argc, argv))
 		return *status;
 
-	CollectRequest request;
-	request.states = over_mask();
-	request.method = method;
-	request.host = true;
-	request.pools = true;
-	request.listen = 1.5;	/* the events come once a second */
-	auto snapshot = from.empty() ? collect(request) : load_snapshot(from);
+	/* listens, for the events come once a second */
+	auto snapshot = load_or_collect(from, {.states = over_mask(), .method = method, .host = true,
+					       .pools = true, .listen = 1.5});
 	if (!snapshot)
 		return fail(snapshot.error());
 	print_notes(*snapshot);

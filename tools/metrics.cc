@@ -48,13 +48,9 @@ int verb_metrics(int argc, char **argv)
 	if (auto status = parse(app, argc, argv))
 		return *status;
 
-	CollectRequest request;
-	request.states = over_mask();
-	request.method = method;
-	request.pools = true;
-	request.listen = listen;
 	const double begin = boot_seconds();
-	auto snapshot = from.empty() ? collect(request) : load_snapshot(from);
+	auto snapshot = load_or_collect(from, {.states = over_mask(), .method = method, .pools = true,
+					       .listen = listen});
 	if (!snapshot)
 		return fail(snapshot.error());
 	print_notes(*snapshot);

@@ -140,6 +140,11 @@ Result<Snapshot> load_snapshot(const std::string &file)
 	return snapshot;
 }
 
+Result<Snapshot> load_or_collect(const std::string &file, const CollectRequest &request)
+{
+	return file.empty() ? collect(request) : load_snapshot(file);
+}
+
 void print_notes(const Snapshot &snapshot)
 {
 	for (const std::string &note : snapshot.notes)

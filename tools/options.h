@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/collect.h"
 #include "lib/judge.h"
 #include "lib/result.h"
 #include "lib/table.h"
@@ -65,6 +66,9 @@ std::optional<int> parse(CLI::App &app, int argc, char **argv);
 
 /* A file's snapshot; the error says which file and what is wrong. */
 Result<Snapshot> load_snapshot(const std::string &file);
+
+/* load_snapshot() if a file is named, else what collect() finds on this host. */
+Result<Snapshot> load_or_collect(const std::string &file, const CollectRequest &request);
 
 /* Prints the notes (what was missing and what it would add) on stderr. */
 void print_notes(const Snapshot &snapshot);

@@ -110,12 +110,9 @@ int verb_pools(int argc, char **argv)
 	if (auto status = parse(app, argc, argv))
 		return *status;
 
-	CollectRequest request;
-	request.states = all_states;	/* a live connection may hold pages of an old pool */
-	request.method = method;
-	request.pools = true;
-	request.listen = listen;
-	auto snapshot = from.empty() ? collect(request) : load_snapshot(from);
+	/* all states: a live connection may hold pages of an old pool */
+	auto snapshot = load_or_collect(from, {.states = all_states, .method = method, .pools = true,
+					       .listen = listen});
 	if (!snapshot)
 		return fail(snapshot.error());
 	print_notes(*snapshot);

@@ -50,10 +50,8 @@ int verb_sockets(int argc, char **argv)
 
 	const Filter filter = selection.filter();
 	const std::vector<GroupKey> keys = group_keys(group_words);
-	CollectRequest request;
-	request.states = filter.states ? filter.states : over_mask();
-	request.method = method;
-	auto snapshot = from.empty() ? collect(request) : load_snapshot(from);
+	auto snapshot = load_or_collect(from, {.states = filter.states ? filter.states : over_mask(),
+					       .method = method});
 	if (!snapshot)
 		return fail(snapshot.error());
 
