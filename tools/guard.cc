@@ -32,6 +32,7 @@ namespace {
 
 constexpr double rescan = 600;		/* seconds: a full scan at least so often */
 constexpr double scan_patience = 60;	/* seconds until a scan that does not end is ended */
+constexpr unsigned looks_a_dump = 6;	/* CLOSE_WAIT sockets are dumped at every sixth look at most */
 constexpr size_t most_notes = 100;
 
 struct Settings {
@@ -45,9 +46,8 @@ struct Settings {
 	std::string state_file = guard_state_file;
 };
 
-/* Of what the guard may take: half for looks, a quarter for scans, and the rest is reserve. */
-double look_share(const Settings &settings) { return settings.cpu_percent / 100 / 2; }
-double scan_share(const Settings &settings) { return settings.cpu_percent / 100 / 4; }
+/* A quarter of what the guard may take each for looks, dumps and scans, and one is reserve. */
+double share(const Settings &settings) { return settings.cpu_percent / 100 / 4; }
 
 double cpu_seconds()
 {
@@ -92,7 +92,7 @@ class Guard {
 public:
 	explicit Guard(Settings settings)
 		: settings_(std::move(settings)), glance_(settings_.filter, settings_.min_age_ms),
-		  trigger_(settings_.interval, rescan, scan_share(settings_)), rate_(settings_.limit)
+		  trigger_(settings_.interval, rescan, share(settings_)), rate_(settings_.limit)
 	{
 		state_.pid = getpid();
 		std::error_code ignored;
@@ -198,7 +198,8 @@ private:
 			consider_scan(notes);
 		for (const std::string &text : notes)
 			note(text);
-		next_tick_ = boot_seconds() + spacing(cpu_seconds() - before, look_share(settings_), settings_.interval);
+		const double cost = std::max(0.0, cpu_seconds() - before - std::exchange(dump_cost_, 0));
+		next_tick_ = boot_seconds() + spacing(cost, share(settings_), settings_.interval);
 	}
 
 	void follow_sysctl(std::vector<std::string> &notes)
@@ -213,14 +214,33 @@ private:
 		save_state();
 	}
 
+	/* Every CLOSE_WAIT socket, in namespaces that are new, too. */
+	void dump(std::vector<std::string> &notes, double now)
+	{
+		const double before = cpu_seconds();
+		glance_.find();
+		look_.waiting = glance_.waiting(notes);
+		dump_cost_ = cpu_seconds() - before;
+		next_dump_ = now + spacing(dump_cost_, share(settings_), 0);
+		looks_left_ = looks_a_dump;
+	}
+
 	void consider_scan(std::vector<std::string> &notes)
 	{
-		Look look = glance_.look(notes);
-		look.pool_stalled = std::exchange(pool_stalled_, false);
 		const double now = boot_seconds();
+		looks_left_ -= looks_left_ > 0;
+		if (!looks_left_ && now >= next_dump_)
+			dump(notes, now);
+		look_.closed = glance_.closed(notes);
+		look_.pool_stalled = std::exchange(pool_stalled_, false);
 		tried_.forget_old(now);
 		const unsigned limit = rate_.left(now);
-		if (!trigger_.due(look, now) || !limit)
+		if (!trigger_.due(look_, now) || !limit)
+			return;
+		/* namespaces that have come since the last dump look like closed sockets */
+		glance_.find();
+		look_.closed = glance_.closed(notes);
+		if (!trigger_.due(look_, now))
 			return;
 		const int self = getpid();
 		auto task = Task::start([&] { return report_of(settings_, tried_, limit, self); });
@@ -301,6 +321,9 @@ private:
 			state_.released += done.size();
 			state_.released_bytes += sum(done).rmem;
 			state_.failed += failed.size();
+			trigger_.freed(static_cast<uint64_t>(std::count_if(done.begin(), done.end(), [](const Socket &socket) {
+				return socket.state == State::close_wait;
+			})));
 		}
 	}
 
@@ -344,6 +367,10 @@ private:
 	std::set<std::string> said_;
 	bool follows_sysctl_ = false;
 	bool pool_stalled_ = false;
+	Look look_;
+	double dump_cost_ = 0;	/* CPU seconds, of a dump in this tick */
+	double next_dump_ = 0;
+	unsigned looks_left_ = 0;
 	unsigned empty_reads_ = 0;
 	double scan_began_ = 0;
 	double next_tick_ = 0;

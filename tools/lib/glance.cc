@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <set>
 
 #include "knob.h"
 #include "proc.h"
@@ -15,18 +16,6 @@ namespace {
 
 constexpr uint32_t close_wait = 1u << static_cast<unsigned>(State::close_wait);
 constexpr int recommended = 2;
-
-std::optional<InNetns> enter(const std::string &path, std::vector<std::string> &notes)
-{
-	auto there = InNetns::enter(path);
-	if (there)
-		return std::move(*there);
-	/* it may end between the list and here */
-	if (there.error().code != ENOENT && there.error().code != ESRCH)
-		notes.push_back("network namespaces of others cannot be entered (CAP_SYS_ADMIN): " +
-				std::string(strerrordesc_np(there.error().code)));
-	return std::nullopt;
-}
 
 SockstatTcp sockstat(const char *file)
 {
@@ -52,26 +41,59 @@ std::vector<NetnsPath> Glance::list(NetnsSearch search) const
 	return found;
 }
 
-Look Glance::look(std::vector<std::string> &notes)
+std::optional<InNetns> Glance::enter(const NetnsPath &place, std::vector<std::string> &notes)
 {
-	Look look;
-	uint64_t alloc = 0, inuse = 0;
-	for (const NetnsPath &entry : list(NetnsSearch::processes)) {
-		auto there = enter(entry.path, notes);
-		if (!there)
+	auto there = InNetns::enter(place);
+	if (there)
+		return std::move(*there);
+	/* it may have ended since the list was made */
+	if (there.error().code == ENOENT || there.error().code == ESRCH)
+		gone_ = true;
+	else
+		notes.push_back("network namespaces of others cannot be entered (CAP_SYS_ADMIN): " +
+				std::string(strerrordesc_np(there.error().code)));
+	return std::nullopt;
+}
+
+void Glance::find() { found_ = list(NetnsSearch::processes); }
+
+uint64_t Glance::closed(std::vector<std::string> &notes)
+{
+	for (bool again : {false, true}) {
+		uint64_t alloc = 0, inuse = 0;
+		gone_ = false;
+		for (const NetnsPath &entry : found_) {
+			auto there = enter(entry, notes);
+			if (!there)
+				continue;
+			const SockstatTcp four = sockstat("sockstat");
+			alloc = four.alloc;	/* of the whole host, in every namespace */
+			inuse += four.inuse + sockstat("sockstat6").inuse;
+		}
+		if (again || !gone_)
+			return alloc > inuse ? alloc - inuse : 0;
+		find();
+	}
+	return 0;
+}
+
+uint64_t Glance::waiting(std::vector<std::string> &notes)
+{
+	uint64_t count = 0;
+	Filter here = filter_;
+	here.netns.reset();	/* list() saw to it; sock_diag does not say it */
+	for (const NetnsPath &entry : found_) {
+		auto there = enter(entry, notes);
+		/* each dump walks through the sockets of all namespaces, so none without need */
+		if (!there || sockstat("sockstat").inuse + sockstat("sockstat6").inuse == 0)
 			continue;
-		const SockstatTcp four = sockstat("sockstat");
-		alloc = four.alloc;	/* of the whole host, in every namespace */
-		inuse += four.inuse + sockstat("sockstat6").inuse;
 		auto dumped = dump_sockets(close_wait, Detail::memory, [&](const DiagSocket &found) {
-			look.waiting += matches(filter_, found.socket) &&
-					classify(found.socket) == Class::fin_only;
+			count += matches(here, found.socket) && classify(found.socket) == Class::fin_only;
 		});
 		if (!dumped)
 			notes.push_back(dumped.error().text);
 	}
-	look.closed = alloc > inuse ? alloc - inuse : 0;
-	return look;
+	return count;
 }
 
 uint64_t Glance::set_purge(std::vector<std::string> &notes)
@@ -80,13 +102,10 @@ uint64_t Glance::set_purge(std::vector<std::string> &notes)
 	std::set<uint32_t> present;
 	for (const NetnsPath &entry : list(NetnsSearch::threads)) {
 		present.insert(entry.netns.inode);
-		if (visited_.contains(entry.netns.inode))
-			continue;
-		auto there = enter(entry.path, notes);
-		if (!there)
-			continue;
-		visited_.insert(entry.netns.inode);
-		if (read_purge() != 0)
+		auto there = enter(entry, notes);
+		const uint64_t cookie = there ? netns_cookie() : 0;
+		/* inode numbers come again at once, cookies never */
+		if (!cookie || !visited_.try_emplace(cookie, entry.netns.inode).second || read_purge() != 0)
 			continue;
 		auto file = open_purge();
 		auto written = file ? write_purge(file->get(), recommended)
@@ -96,8 +115,7 @@ uint64_t Glance::set_purge(std::vector<std::string> &notes)
 		else
 			notes.push_back(written.error().text);
 	}
-	/* inode numbers come again */
-	std::erase_if(visited_, [&](uint32_t inode) { return !present.contains(inode); });
+	std::erase_if(visited_, [&](const auto &entry) { return !present.contains(entry.second); });
 	return set;
 }
 

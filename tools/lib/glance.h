@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A cheap look at all network namespaces: counters and one dump of the
- * CLOSE_WAIT sockets, without touching a descriptor. And, on a kernel with
- * the patch, the sysctl in each of them.
+ * What can be told of all network namespaces without touching a descriptor: by
+ * counters, which costs next to nothing, and by a dump of the CLOSE_WAIT
+ * sockets, which walks the kernel's table of all sockets once for each
+ * namespace. And, on a kernel with the patch, the sysctl in each of them.
  */
 #pragma once
 
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -22,11 +22,18 @@ public:
 	/* filter: which namespaces and sockets count; its state and process do not. */
 	Glance(const Filter &filter, uint64_t min_age_ms);
 
+	/* Which namespaces there are. It reads all of /proc; the rest uses the latest list. */
+	void find();
+
 	/*
-	 * Counters and CLOSE_WAIT sockets of every namespace. What could not be
-	 * entered or dumped is added to notes; a namespace that has gone is not.
+	 * TCP sockets in no hash table: in CLOSE, dead or new. Too many if there is a
+	 * namespace that find() has not seen, never too few for that. What could not
+	 * be entered is added to notes.
 	 */
-	Look look(std::vector<std::string> &notes);
+	uint64_t closed(std::vector<std::string> &notes);
+
+	/* FIN-only sockets in CLOSE_WAIT, old enough. What could not be dumped is added to notes. */
+	uint64_t waiting(std::vector<std::string> &notes);
 
 	/*
 	 * Sets tcp_purge_receive_queue to 2 in every namespace that has not been
@@ -38,8 +45,12 @@ public:
 private:
 	std::vector<NetnsPath> list(NetnsSearch search) const;
 
+	std::optional<InNetns> enter(const NetnsPath &place, std::vector<std::string> &notes);
+
 	Filter filter_;
-	std::set<uint32_t> visited_;
+	bool gone_ = false;	/* a namespace of found_ was no longer where it was */
+	std::vector<NetnsPath> found_;
+	std::map<uint64_t, uint32_t> visited_;	/* cookies, and the inode numbers that went with them */
 };
 
 } // namespace rxstall

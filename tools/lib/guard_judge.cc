@@ -32,6 +32,11 @@ bool Trigger::due(const Look &look, double now)
 	       (ripe_at_ && now >= *ripe_at_);
 }
 
+void Trigger::freed(uint64_t waiting)
+{
+	seen_.waiting -= std::min(seen_.waiting, waiting);
+}
+
 void Trigger::scanned(size_t found, std::optional<double> ripe_in, double cost, double now)
 {
 	const bool fruitless = found == 0 && !ripe_in;

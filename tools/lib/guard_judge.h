@@ -43,6 +43,9 @@ public:
 	 */
 	[[nodiscard]] bool due(const Look &look, double now);
 
+	/* So many of the waiting sockets hold nothing any more: the next ones are news. */
+	void freed(uint64_t waiting);
+
 	/*
 	 * A scan has ended. found: sockets it could release; ripe_in: seconds until
 	 * there is something to release for sure; cost: CPU seconds it took. Scans

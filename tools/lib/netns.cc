@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <sched.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unordered_map>
 
@@ -74,15 +75,33 @@ std::vector<NetnsPath> list_netns(NetnsSearch search)
 	return finder.take();
 }
 
-Result<InNetns> InNetns::enter(const std::string &path)
+uint64_t netns_cookie()
+{
+	const Fd fd(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+	uint64_t cookie = 0;
+	socklen_t length = sizeof(cookie);
+	if (getsockopt(fd.get(), SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &length) != 0)
+		return 0;
+	return cookie;
+}
+
+Result<InNetns> InNetns::enter(const std::string &path) { return enter(path, std::nullopt); }
+
+Result<InNetns> InNetns::enter(const NetnsPath &place) { return enter(place.path, place.netns.inode); }
+
+Result<InNetns> InNetns::enter(const std::string &path, std::optional<ino_t> expected)
 {
 	Fd home(open(own_path, O_RDONLY | O_CLOEXEC));
 	Fd target(open(path.c_str(), O_RDONLY | O_CLOEXEC));
 	if (!home || !target)
 		return failure(errno, path);
 	struct stat here{}, there{};
+	if (fstat(home.get(), &here) != 0 || fstat(target.get(), &there) != 0)
+		return failure(errno, path);
+	if (expected && there.st_ino != *expected)
+		return failure(ENOENT, path);
 	/* where we are already takes no privilege to be */
-	if (fstat(home.get(), &here) == 0 && fstat(target.get(), &there) == 0 && here.st_ino == there.st_ino)
+	if (here.st_ino == there.st_ino)
 		return InNetns(Fd());
 	if (setns(target.get(), CLONE_NEWNET) != 0)
 		return failure(errno, "cannot enter network namespace " + path);

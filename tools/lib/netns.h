@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <optional>
+#include <sys/types.h>
 #include <vector>
 
 #include "facts.h"
@@ -27,6 +29,12 @@ enum class NetnsSearch : uint8_t { processes, threads };
 [[nodiscard]] std::vector<NetnsPath> list_netns(NetnsSearch search);
 
 /*
+ * The number that the calling thread's namespace alone has, until the next boot
+ * (SO_NETNS_COOKIE); inode numbers are given again. 0 if there is none.
+ */
+[[nodiscard]] uint64_t netns_cookie();
+
+/*
  * While it lives, the calling thread is in another network namespace. Its
  * end brings the thread back; should the kernel refuse that, the program
  * stops rather than go on in the wrong one.
@@ -35,6 +43,8 @@ class [[nodiscard]] InNetns {
 public:
 	/* Errors: EPERM without CAP_SYS_ADMIN there, ENOENT if it has gone. */
 	static Result<InNetns> enter(const std::string &path);
+	/* As above; ENOENT also if another namespace is there by now. */
+	static Result<InNetns> enter(const NetnsPath &place);
 
 	InNetns(InNetns &&) = default;
 	InNetns &operator=(InNetns &&) = delete;
@@ -42,6 +52,7 @@ public:
 
 private:
 	explicit InNetns(Fd home) : home_(std::move(home)) {}
+	static Result<InNetns> enter(const std::string &path, std::optional<ino_t> expected);
 
 	Fd home_;
 };

@@ -50,8 +50,8 @@ void remove_abandoned(const std::string &instances)
 
 Trace::Instance::~Instance()
 {
-	if (!path_.empty())
-		rmdir(path_.c_str());
+	if (parent_)
+		unlinkat(parent_.get(), std::filesystem::path(path_).filename().c_str(), AT_REMOVEDIR);
 }
 
 bool Trace::Instance::write(const std::string &file, const std::string &text) const
@@ -69,9 +69,10 @@ Result<Trace> Trace::open()
 	remove_abandoned(instances);
 
 	const std::string path = instances + std::string(prefix) + std::to_string(getpid());
-	if (mkdir(path.c_str(), 0700) != 0)
+	Fd parent(::open(instances.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+	if (!parent || mkdir(path.c_str(), 0700) != 0)
 		return failure(errno, "tracefs instance");
-	Instance instance(path);
+	Instance instance(std::move(parent), path);
 	/* process names stay out of the lines, and poll() wakes for the first of them */
 	if (!instance.write("trace_options", "nocontext-info"))
 		return failure(errno, "tracefs option nocontext-info");

@@ -36,8 +36,8 @@ private:
 	/* The instance's directory; removing it removes all the kernel made for it. */
 	class Instance {
 	public:
-		explicit Instance(std::string path) : path_(std::move(path)) {}
-		Instance(Instance &&other) noexcept : path_(std::exchange(other.path_, {})) {}
+		Instance(Fd parent, std::string path) : parent_(std::move(parent)), path_(std::move(path)) {}
+		Instance(Instance &&other) = default;
 		Instance &operator=(Instance &&) = delete;
 		~Instance();
 
@@ -45,6 +45,7 @@ private:
 		const std::string &path() const { return path_; }
 
 	private:
+		Fd parent_;	/* the directory of instances, which may be unmounted meanwhile */
 		std::string path_;
 	};
 

@@ -52,6 +52,19 @@ if [ -e /proc/sys/net/ipv4/tcp_purge_receive_queue ]; then
 		check "and in one that is created later" soon is $b 2
 		check "1 is somebody's choice and is kept" same "$(value $a)" 1
 		ended
+		# between two looks a namespace goes and another gets its number
+		interval=2 guard
+		check "set when it starts" soon is $b 2
+		before=$(stat -Lc %i "/run/netns/$b")
+		# shellcheck disable=SC2317	# called through soon
+		same_number() {
+			ip netns del "$b"
+			ip netns add "$b"
+			[ "$(stat -Lc %i "/run/netns/$b")" = "$before" ]
+		}
+		check "another namespace gets the number of one that has gone" soon same_number
+		check "and the sysctl" soon is $b 2
+		ended
 		check "it ends in order" same $? 0
 		echo 0 > /proc/sys/$knob
 	fi
@@ -105,17 +118,44 @@ wait_for "$scratch/hold-out" listening
 ip netns exec "$box_name" "$TESTBIN/idle" peer 127.0.0.1 5 < "$scratch/peer-in" > "$scratch/peer-out" & started+=($!)
 exec 8> "$scratch/peer-in"
 wait_for "$scratch/hold-out" held
+mkfifo "$scratch/fin-in"
+ip netns exec "$box_name" "$TESTBIN/idle" hold 127.0.0.2 3 < "$scratch/hold-in" > "$scratch/fin-out" & started+=($!)
+wait_for "$scratch/fin-out" listening
+ip netns exec "$box_name" "$TESTBIN/idle" peer 127.0.0.2 3 < "$scratch/fin-in" > /dev/null & started+=($!)
+exec 9> "$scratch/fin-in"
+wait_for "$scratch/fin-out" held
+# Each dump walks through all sockets of the host, a look at the counters through none.
+wrap=(strace -o "$scratch/calls" -e 'trace=socket,openat' -e signal=none)
+guard -N "$box_name" --min-age 1s
+# shellcheck disable=SC2016	# for the shell inside
+check "sixty looks need ten dumps" soon bash -c '
+	looks=$(grep -c /net/sockstat\" "$0"); dumps=$(grep -c NETLINK_SOCK_DIAG "$0")
+	[ "$looks" -ge 60 ] && [ "$dumps" -ge 3 ] && [ $((dumps * 6)) -le $((looks + 6)) ]' "$scratch/calls"
+kill -TERM "$(pgrep -P "$guard")"
+wait "$guard"
+wrap=(unshare -m --propagation private)
 guard -N "$box_name" --min-age 1s
 check "the first scan finds nothing" soon counted '.scans >= 1 and .released == 0'
 echo reset >&8
 check "connections that die later are released" soon counted '.released == 5'
 check "nothing is held in that namespace" holds "" -N "$box_name"
-exec 7>&- 8>&-
+
+# Losing BPF and tracefs on the way.
+check "tracefs and BTF go away" nsenter -t "$guard" -m bash -c '
+	mount -t tmpfs none /sys/kernel/tracing && mount -t tmpfs none /sys/kernel/btf'
+# CLOSE_WAIT alone moves no counter: it is found by a dump.
+echo fin >&9
+check "a FIN alone is found by a dump" soon counted '.released == 8'
+exec 7>&- 8>&- 9>&-
 ip netns del "$box_name"
 sleep 0.5
 check "a namespace that goes away is no trouble" kill -0 "$guard"
-check "and nothing to talk about" same "$(grep -vc 'guarding\|released\|tracefs\|page_pool' "$scratch/said")" 0
+sed -i '/guarding\|released\|tracefs\|page_pool/d' "$scratch/said"
+check "and nothing to talk about but that BPF is lost, once" same \
+	"$(grep -c 'walking /proc instead' "$scratch/said") of $(wc -l < "$scratch/said")" "1 of 1"
 ended
+check "the tracefs instance is gone though nobody could see it" same "$(instances "$guard")" 0
+wrap=()
 
 # The whole incident: the pool is free again.
 stalled() { "$RXSTALL" pools --listen 1.5 --json | jq -e "[.[] | select(.listed | not)] | length $1"; }

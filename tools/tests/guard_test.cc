@@ -76,6 +76,16 @@ TEST(Trigger, SocketsThatWereClosedMeanwhileMakeRoomForNews)
 	EXPECT_TRUE(trigger.due(look(41), 1040));
 }
 
+TEST(Trigger, AfterWaitingSocketsWereFreedTheNextOnesAreNews)
+{
+	Trigger trigger(floor_s, rescan_s, scan_share);
+	(void)trigger.due(look(0, 100), 1000);
+	trigger.freed(99);
+	trigger.scanned(100, {}, 0, 1000);
+	EXPECT_FALSE(trigger.due(look(0, 1), 1020)) << "the one that could not be freed";
+	EXPECT_TRUE(trigger.due(look(0, 2), 1020));
+}
+
 TEST(Trigger, FruitlessScansComeEverMoreRarely)
 {
 	Trigger trigger(floor_s, rescan_s, scan_share);
