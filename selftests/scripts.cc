@@ -226,6 +226,9 @@ void play(const fs::path &script, Family family)
 	player.finish();
 }
 
+/* Each script starts shells, which a kernel with KASAN does slowly. */
+constexpr int shells_timeout_s = 300;
+
 /* Beside the program in a kernel tree; else we are started at the top. */
 fs::path folder(const char *program)
 {
@@ -256,7 +259,8 @@ std::vector<Test> all(const fs::path &folder)
 						 prefix.size()) +
 					 '/' + to_string(family),
 				 .needs = Needs::purge_sysctl,
-				 .run = [=] { play(script, family); }});
+				 .run = [=] { play(script, family); },
+				 .timeout_s = shells_timeout_s});
 	return tests;
 }
 

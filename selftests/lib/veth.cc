@@ -22,6 +22,7 @@
 #include "interface.h"
 #include "ktap.h"
 #include "netlink.h"
+#include "sysctl.h"
 #include "tcp_socket.h"
 
 namespace selftest {
@@ -82,6 +83,19 @@ unique_fd load_xdp_pass()
 			       "bpf(BPF_PROG_LOAD)"));
 }
 
+/**
+ * The other end answers, but a machine that emulates a kernel with KASAN may take
+ * longer than the three seconds after which there is "no route to host".
+ */
+void ask_for_a_minute(const char *device)
+{
+	const int error = sysctl_write("net.ipv4.neigh." + std::string(device) +
+					       ".mcast_solicit", "60");
+
+	if (error)
+		fail(error, "mcast_solicit");
+}
+
 /** What gives a device a pool where veth has none: see vm/pp_rx.c. */
 unique_fd open_pp_rx()
 {
@@ -106,6 +120,7 @@ VethLink::VethLink(const Netns &peer, const Netns &receiver)
 		make_pair(peer);
 		interface_address(receiver_name, receiver_address, netmask);
 		interface_up(receiver_name, true);
+		ask_for_a_minute(receiver_name);
 		ifindex_ = static_cast<int>(::if_nametoindex(receiver_name));
 		attach_pool();
 	}
@@ -113,6 +128,7 @@ VethLink::VethLink(const Netns &peer, const Netns &receiver)
 
 	interface_address(peer_name, peers_address, netmask);
 	interface_up(peer_name, true);
+	ask_for_a_minute(peer_name);
 }
 
 void VethLink::attach_pool()
