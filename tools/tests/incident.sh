@@ -81,6 +81,14 @@ remove_device() {
 	ip -n "$box-b" link del v1
 }
 
+# An idle CPU keeps what it is to free until a packet comes by.
+wake_cpus() {
+	local cpu
+	for cpu in $(seq 0 $(($(nproc) - 1))); do
+		taskset -c "$cpu" bash -c 'echo > /dev/udp/127.0.0.1/9' 2>/dev/null
+	done
+}
+
 # tell COMMAND: to the holder; prints its answer.
 tell() {
 	local before

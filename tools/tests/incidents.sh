@@ -139,10 +139,7 @@ else
 	kill -TERM "$peer"
 	"$RXSTALL" release --apply --discard-unread --pid "$holder" --state all > /dev/null
 	kill -TERM "$holder"
-	# an idle CPU keeps what it is to free until a packet comes by
-	for cpu in $(seq 0 $(($(nproc) - 1))); do
-		ip netns exec "$box-c" taskset -c "$cpu" bash -c 'echo > /dev/udp/127.0.0.1/9'
-	done
+	wake_cpus
 	check "veth-netns: released after so many seconds" wait_for "$scratch/watch" "pool .* released after [0-9]* s"
 fi
 
