@@ -10,8 +10,10 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <optional>
 #include <sstream>
 
@@ -76,10 +78,22 @@ private:
 
 void Player::operator()(const Shell &shell) const
 {
-	const std::string command =
-		"cd '" + folder_.string() + "' || exit\n" + shell.commands;
+	const std::string command = "exec 2>&1\ncd '" + folder_.string() +
+				    "' || exit\n" + shell.commands;
+	std::unique_ptr<std::FILE, int (*)(std::FILE *)> output(
+		::popen(command.c_str(), "re"), ::pclose);
+	std::string said;
 
-	expect_eq(::system(command.c_str()), 0, "the status of the commands");
+	if (!output)
+		fail(errno, "popen");
+	/* Written by itself, it would end up in the middle of a line of KTAP. */
+	for (int c; (c = std::getc(output.get())) != EOF;)
+		said += static_cast<char>(c);
+
+	const int status = ::pclose(output.release());
+
+	expect(status == 0, fmt::format("the commands end with status {}: {}",
+					status, said));
 }
 
 void Player::operator()(const Packet &packet)
