@@ -25,6 +25,8 @@ namespace {
 
 using namespace selftest;
 constexpr std::size_t payload = 3000;
+/* Where the pool is not freed, a test waits all its patience for that. */
+constexpr int pool_timeout_s = 200;
 
 void purge_frees_the_pool(Purge value, std::size_t bytes)
 {
@@ -239,7 +241,8 @@ std::vector<Test> all()
 					 to_string(value) + "/rst_on_another_cpu",
 				 .needs = Needs::purge_sysctl,
 				 .run = [value] { rst_on_another_cpu(value); },
-				 .alone = true});
+				 .alone = true,
+				 .timeout_s = pool_timeout_s});
 	for (const Purge value : {Purge::off, Purge::flush, Purge::lossless}) {
 		const std::string name = to_string(value);
 
@@ -251,11 +254,13 @@ std::vector<Test> all()
 				 .run = [value, bytes] {
 					 purge_frees_the_pool(value, bytes);
 				 },
-				 .same_without = !purges(value, bytes)});
+				 .same_without = !purges(value, bytes),
+				 .timeout_s = pool_timeout_s});
 		tests.push_back({.name = "pool/" + name + "/fin_without_rst",
 				 .needs = Needs::purge_sysctl,
 				 .run = [value] { fin_alone_holds(value); },
-				 .same_without = true});
+				 .same_without = true,
+				 .timeout_s = pool_timeout_s});
 	}
 	return tests;
 }
