@@ -25,7 +25,6 @@ namespace {
 using namespace selftest;
 
 constexpr std::size_t payload = 20;
-constexpr Purge values[] = {Purge::off, Purge::flush, Purge::lossless};
 
 /** Descriptors that have to stay open as long as the test runs. */
 using Kept = std::vector<unique_fd>;
@@ -280,7 +279,7 @@ std::vector<Test> all()
 	std::vector<Test> tests;
 
 	for (const Kind &kind : kinds)
-		for (const Purge value : values)
+		for (const Purge value : purge_values)
 			for (const bool unread : {false, true})
 				tests.push_back(
 					{std::string(kind.name) + '/' +

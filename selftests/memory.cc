@@ -25,7 +25,6 @@ namespace {
 
 using namespace selftest;
 
-constexpr Purge values[] = {Purge::off, Purge::flush, Purge::lossless};
 constexpr int megabyte = 1 << 20;
 constexpr int much = 6 * megabyte;
 /*
@@ -204,7 +203,7 @@ std::vector<Test> all()
 {
 	std::vector<Test> tests;
 
-	for (const Purge value : values) {
+	for (const Purge value : purge_values) {
 		const std::string prefix = std::string(to_string(value)) + '/';
 
 		tests.push_back({prefix + "6_megabytes/sockstat",

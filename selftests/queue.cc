@@ -17,7 +17,6 @@ namespace {
 using namespace selftest;
 
 constexpr std::size_t room = 100;
-constexpr Purge values[] = {Purge::off, Purge::flush, Purge::lossless};
 
 /** The stages of a test whose RST finds @left. */
 struct Shape {
@@ -171,7 +170,7 @@ std::vector<Test> all()
 {
 	std::vector<Test> tests;
 
-	for (const Purge value : values) {
+	for (const Purge value : purge_values) {
 		const std::string prefix = std::string(to_string(value)) + '/';
 
 		for (const bool clones : {false, true})

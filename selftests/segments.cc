@@ -24,7 +24,6 @@ using namespace selftest;
 
 constexpr std::size_t payload = 20;
 constexpr std::size_t room = 100;
-constexpr Purge values[] = {Purge::off, Purge::flush, Purge::lossless};
 constexpr Family families[] = {Family::v4, Family::v6, Family::mapped};
 
 std::string three_reads(TcpSocket &app)
@@ -230,8 +229,8 @@ void value_at_the_rst()
 {
 	Wire wire;
 
-	for (const Purge before : values)
-		for (const Purge after : values) {
+	for (const Purge before : purge_values)
+		for (const Purge after : purge_values) {
 			set_purge(before);
 			auto [app, peer] = wire.connect(Family::v4);
 
@@ -262,7 +261,7 @@ void value_changes_all_the_time()
 	std::atomic<bool> done = false;
 	std::thread changer([&done] {
 		for (int i = 0; !done; i++)
-			set_purge(values[i % 3]);
+			set_purge(purge_values[i % 3]);
 	});
 	int purged = 0;
 
@@ -355,7 +354,7 @@ std::vector<Test> all()
 	std::vector<Test> tests;
 
 	for (const Family family : families)
-		for (const Purge value : values) {
+		for (const Purge value : purge_values) {
 			const std::string prefix =
 				std::string(to_string(family)) + '/' +
 				to_string(value) + '/';
@@ -372,7 +371,7 @@ std::vector<Test> all()
 					 },
 					 true});
 		}
-	for (const Purge value : values)
+	for (const Purge value : purge_values)
 		for (const std::size_t bytes : {std::size_t{0}, payload})
 			tests.push_back(
 				{"namespace_gone/" + std::string(to_string(value)) +

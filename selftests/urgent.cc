@@ -15,8 +15,6 @@ namespace {
 
 using namespace selftest;
 
-constexpr Purge values[] = {Purge::off, Purge::flush, Purge::lossless};
-
 /** Urgent data, what the application has read of it, and what comes then. */
 struct Urgent {
 	const char *name;
@@ -109,7 +107,7 @@ std::vector<Test> all()
 	std::vector<Test> tests;
 
 	for (const Family family : {Family::v4, Family::v6})
-		for (const Purge value : values)
+		for (const Purge value : purge_values)
 			for (const Urgent &urgent : urgents)
 				tests.push_back(
 					{std::string(to_string(family)) + '/' +

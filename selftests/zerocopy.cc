@@ -22,8 +22,6 @@ namespace {
 
 using namespace selftest;
 
-constexpr Purge values[] = {Purge::off, Purge::flush, Purge::lossless};
-
 std::size_t page_size()
 {
 	return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
@@ -149,7 +147,7 @@ std::vector<Test> all()
 {
 	std::vector<Test> tests;
 
-	for (const Purge value : values) {
+	for (const Purge value : purge_values) {
 		const std::string prefix = std::string(to_string(value)) + '/';
 
 		tests.push_back({prefix + "mapped_page_outlives_the_purge",

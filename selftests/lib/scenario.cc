@@ -69,6 +69,13 @@ std::string two_reads(TcpSocket &app)
 	return first + ' ' + to_string(app.recv(100));
 }
 
+std::string reads_after_reset(Purge value, std::size_t bytes)
+{
+	if (bytes && purges(value, bytes))
+		return "ECONNRESET 0";
+	return std::to_string(bytes) + " 0";
+}
+
 void expect_counted(const Counters &before, int purged, int unread)
 {
 	const Counters after = Counters::read();

@@ -13,6 +13,10 @@ namespace selftest {
 /** The values of net.ipv4.tcp_purge_receive_queue. */
 enum class Purge { off, flush, lossless };
 
+/** All of them, for tests that take each in turn. */
+inline constexpr Purge purge_values[] = {Purge::off, Purge::flush,
+					 Purge::lossless};
+
 /** "off", "flush", "lossless". */
 const char *to_string(Purge value);
 
@@ -53,6 +57,12 @@ void read_exactly(TcpSocket &app, std::size_t size, std::int64_t position = 0);
 
 /** The outcomes of two recv() of up to 100 bytes: "20 0". */
 std::string two_reads(TcpSocket &app);
+
+/**
+ * The outcomes of two calls that read, where the queue held @bytes, up to 100,
+ * and a FIN when the RST came: "20 0".
+ */
+std::string reads_after_reset(Purge value, std::size_t bytes);
 
 /**
  * Throws Unmet unless the two counters of the purge have grown by @purged and
