@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <unistd.h>
 
-#include "lib/guard_judge.h"
+#include "lib/guard_journal.h"
+#include "lib/guard_scan.h"
 #include "lib/service.h"
 #include "lib/task.h"
 
@@ -216,6 +218,37 @@ TEST(Task, OneThatNeverEndsIsEnded)
 	char byte;
 	EXPECT_EQ(read(alive[0], &byte, 1), 0) << "the child held the other end";
 	close(alive[0]);
+}
+
+TEST(ScanReport, ArrivesAsItWasPlanned)
+{
+	Snapshot snapshot;
+	snapshot.kernel = "6.12";
+	snapshot.notes = {"no BPF"};
+	snapshot.sockets = {fin_only(3, 9)};
+	auto report = read_scan_report(dump_scan_report(snapshot, {{fin_only(1, 9), fin_only(2, 8)}, 7, 1500}));
+	ASSERT_TRUE(report) << report.error().text;
+	ASSERT_EQ(report->plan.sockets.size(), 2u) << "what is planned, not what was found";
+	EXPECT_EQ(report->plan.sockets[1].cookie, 2u);
+	EXPECT_EQ(report->plan.left_over, 7u);
+	EXPECT_EQ(report->plan.ripe_in_ms, 1500u);
+	EXPECT_EQ(report->notes, snapshot.notes);
+	EXPECT_FALSE(read_scan_report(dump_scan_report(snapshot, {}))->plan.ripe_in_ms);
+	EXPECT_FALSE(read_scan_report("{}"));
+}
+
+TEST(GuardJournal, WhatIsMissingIsSaidOnce)
+{
+	GuardJournal journal("/proc/no-such-folder/guard.json", "release");
+	testing::internal::CaptureStderr();
+	for (int i = 0; i < 3; i++) {
+		journal.note("no BPF");
+		journal.save();
+	}
+	const std::string said = testing::internal::GetCapturedStderr();
+	EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 2) << said;
+	EXPECT_NE(said.find("no BPF\n"), std::string::npos) << said;
+	EXPECT_NE(said.find("cannot count what the guard does\n"), std::string::npos) << said;
 }
 
 TEST(Journal, ValuesMayHoldAnyByte)

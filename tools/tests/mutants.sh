@@ -39,10 +39,10 @@ lib/guard_judge.cc|s/known_ = seen_;/;/|unit:Trigger.More*|guard: old news
 lib/task.cc|s/kill(pid_, SIGKILL);/;/|unit:Task.OneThat*|guard: a scan that never ends
 lib/metrics.cc|s/counts.contains(value)/true/|unit:Metrics.Names*|metrics: a label without bound
 lib/metrics.cc|s/\t\t\tcontinue;$/;/|unit:Metrics.Negative*|metrics: negative inflight
-guard.cc|s/if (settings_.dry_run) {/if (false) {/|e2e:guard|guard: dry run
+lib/guard_release.cc|s/if (dry_run_) {/if (false) {/|e2e:guard|guard: dry run
 lib/trace.cc|s/unlinkat(parent_.get(), /unlinkat(-1, /|e2e:watch|the tracefs instance stays
 lib/trace.cc|s/unlinkat(parent_.get(), .*AT_REMOVEDIR)/rmdir(path_.c_str())/|e2e:guard|the tracefs instance stays when tracefs is unmounted
-guard.cc|s/ \&\& said_.insert(text).second)/)/|e2e:guard|guard: what is lost is said once
+lib/guard_journal.cc|s/ \&\& said_.insert(text).second)/)/|unit:GuardJournal.*|guard: what is lost is said once
 guard.cc|s/!looks_left_ \&\& //|e2e:guard|guard: a dump at every look
 lib/guard_judge.cc|s/seen_.waiting -= .*/;/|unit:Trigger.AfterWaiting*|guard: freed sockets hide new ones
 lib/glance.cc|s/visited_.try_emplace(cookie,/visited_.try_emplace(entry.netns.inode,/|e2e:guard|guard: namespaces of the same number (in a VM)
