@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Which segments purge and which do not: RSTs at every kind of sequence number,
- * data beyond the FIN, resets in other states. And the sysctl changing, or the
- * namespace going away, while sockets exist.
+ * data beyond the FIN, resets in other states.
  */
-#include <net/if.h>
-#include <poll.h>
 #include <sys/socket.h>
 
-#include <atomic>
-#include <thread>
-
-#include "lib/checked.h"
 #include "lib/counters.h"
 #include "lib/ktap.h"
 #include "lib/scenario.h"
 #include "lib/sysctl.h"
-#include "lib/veth.h"
 
 namespace {
 
@@ -33,13 +25,6 @@ std::string three_reads(TcpSocket &app)
 	for (int i = 0; i < 2; i++)
 		words += ' ' + to_string(app.recv(room));
 	return words;
-}
-
-std::string so_error(TcpSocket &app)
-{
-	const int error = app.take_so_error();
-
-	return error ? errno_name(error) : "0";
 }
 
 /** The kernel may take its time with the ACK of the FIN. */
@@ -112,7 +97,8 @@ void rst_at(const Number &number, Family family, Purge value,
 			  : bytes ? "20 0 0"
 				  : "0 0 0",
 			  "recv");
-		expect_eq(so_error(app), lost ? "0" : "EPIPE", "SO_ERROR");
+		expect_eq(errno_name(app.take_so_error()),
+			  lost ? "0" : "EPIPE", "SO_ERROR");
 		return;
 	}
 
@@ -127,7 +113,7 @@ void rst_at(const Number &number, Family family, Purge value,
 	}
 	peer->expect_silence();
 	expect_eq(three_reads(app), bytes ? "20 0 0" : "0 0 0", "recv");
-	expect_eq(so_error(app), "0", "SO_ERROR");
+	expect_eq(errno_name(app.take_so_error()), "0", "SO_ERROR");
 }
 
 /** No RST: the connection ends, as ever, and the queue survives. */
@@ -153,7 +139,7 @@ void data_beyond_fin(Family family, Purge value, std::size_t bytes)
 		  "TCPAbortOnData");
 	peer->expect("RST", [](const Segment &s) { return s.has(RST); });
 	expect_eq(three_reads(app), bytes ? "20 0 0" : "0 0 0", "recv");
-	expect_eq(so_error(app), "EPIPE", "SO_ERROR");
+	expect_eq(errno_name(app.take_so_error()), "EPIPE", "SO_ERROR");
 }
 
 /** A state other than CLOSE_WAIT, how to get there, and what the RST does. */
@@ -221,108 +207,7 @@ void reset_elsewhere(const Other &other, Family family, Purge value)
 	expect_eq(app.facts().rmem, held, "what is held");
 	expect_counted(before, 0, 0);
 	expect_eq(three_reads(app), other.reads, "recv");
-	expect_eq(so_error(app), other.error, "SO_ERROR");
-}
-
-/** The value when the RST comes decides, not the one when the FIN came. */
-void value_at_the_rst()
-{
-	Wire wire;
-
-	for (const Purge before : purge_values)
-		for (const Purge after : purge_values) {
-			set_purge(before);
-			auto [app, peer] = wire.connect(Family::v4);
-
-			send_and_fin(*peer, payload);
-			set_purge(after);
-			peer->send(rst());
-			expect_eq(app.facts().rmem == 0, purges(after, payload),
-				  "whether nothing is held after a change to " +
-					  std::string(to_string(after)));
-		}
-}
-
-/** Whether it was purged; throws unless all there is to see says the same. */
-bool consistent_end(Connection &connection)
-{
-	const bool purged = connection.app.facts().rmem == 0;
-
-	expect_eq(three_reads(connection.app),
-		  purged ? "ECONNRESET 0 0" : "20 0 0", "recv");
-	expect_eq(so_error(connection.app), purged ? "0" : "EPIPE", "SO_ERROR");
-	return purged;
-}
-
-void value_changes_all_the_time()
-{
-	Wire wire;
-	const Counters before = Counters::read();
-	std::atomic<bool> done = false;
-	std::thread changer([&done] {
-		for (int i = 0; !done; i++)
-			set_purge(purge_values[i % 3]);
-	});
-	int purged = 0;
-
-	try {
-		for (int i = 0; i < 300; i++) {
-			auto connection = wire.connect(Family::v4);
-
-			send_and_fin(*connection.peer, payload);
-			connection.peer->send(rst());
-			purged += consistent_end(connection);
-		}
-	} catch (...) {
-		done = true;
-		changer.join();
-		throw;
-	}
-	done = true;
-	changer.join();
-	expect(purged > 0 && purged < 300, "both values were met");
-	for (const char *name :
-	     {"TcpExtTCPRcvQPurged", "TcpExtTCPRcvQPurgedUnread"})
-		expect_eq(Counters::read().since(before, name), purged, name);
-}
-
-void wait_until_gone(const Netns &where, const char *device)
-{
-	const auto inside = where.enter();
-
-	for (int tries = 0; ::if_nametoindex(device); tries++) {
-		expect(tries < 300, "the namespace goes with its last socket");
-		::poll(nullptr, 0, 100);
-	}
-}
-
-/**
- * Only the socket keeps its network namespace alive while the RST comes, and
- * closing it deletes the namespace: the veth in it takes its peer with it.
- */
-void last_socket_of_a_namespace(Purge value, std::size_t bytes)
-{
-	const Netns peer = Netns::create();
-	unique_fd fd;
-
-	{
-		const Netns receiver = Netns::create();
-		VethLink link(peer, receiver);
-
-		{
-			const auto inside = receiver.enter();
-
-			set_purge(value);
-		}
-		fd = abandoned_connection(link, peer, receiver, {bytes, false});
-	}
-	/* The peer has closed its socket: it answers with a RST. */
-	check(::send(fd.get(), "x", 1, MSG_NOSIGNAL), "send");
-	wait_for_state(fd.get(), CLOSE);
-	expect_eq(facts_of(fd.get()).rmem == 0, purges(value, bytes),
-		  "whether nothing is held");
-	fd.reset();
-	wait_until_gone(peer, VethLink::peer_name);
+	expect_eq(errno_name(app.take_so_error()), other.error, "SO_ERROR");
 }
 
 std::string kind_of(std::size_t bytes)
@@ -371,20 +256,6 @@ std::vector<Test> all()
 					 },
 					 true});
 		}
-	for (const Purge value : purge_values)
-		for (const std::size_t bytes : {std::size_t{0}, payload})
-			tests.push_back(
-				{"namespace_gone/" + std::string(to_string(value)) +
-					 '/' + kind_of(bytes) + "rst",
-				 Needs::purge_sysctl,
-				 [value, bytes] {
-					 last_socket_of_a_namespace(value, bytes);
-				 },
-				 !purges(value, bytes)});
-	tests.push_back({"sysctl/value_at_the_rst", Needs::purge_sysctl,
-			 value_at_the_rst});
-	tests.push_back({"sysctl/changes_all_the_time", Needs::purge_sysctl,
-			 value_changes_all_the_time});
 	return tests;
 }
 
