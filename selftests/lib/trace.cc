@@ -82,7 +82,7 @@ TraceEvent parse_trace_line(std::string_view line)
 	return event;
 }
 
-Trace::Trace(const std::vector<std::string> &events)
+Trace::Trace(const std::vector<std::string> &events, Addresses addresses)
 	: path_(tracefs + "/instances/purge.XXXXXX")
 {
 	if (!::mkdtemp(path_.data()))
@@ -90,11 +90,8 @@ Trace::Trace(const std::vector<std::string> &events)
 	try {
 		for (const std::string &spec : events)
 			enable(path_, spec);
-		/*
-		 * Pointers as they are: hashed, one may be "(____ptrval____)" as
-		 * long as the kernel makes its key (__ptr_to_hashval()).
-		 */
-		write_text(path_ + "/options/hash-ptr", "0");
+		write_text(path_ + "/options/hash-ptr",
+			   addresses == Addresses::hashed ? "1" : "0");
 		const std::string pipe = path_ + "/trace_pipe";
 
 		pipe_.reset(check(::open(pipe.c_str(),

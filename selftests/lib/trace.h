@@ -33,6 +33,13 @@ struct TraceEvent {
  */
 TraceEvent parse_trace_line(std::string_view line);
 
+/**
+ * How addresses are printed. Real ones tell objects apart: a hashed one may be
+ * "(____ptrval____)" as long as the kernel makes its key (__ptr_to_hashval()).
+ * But beside them Linux 6.1 prints nothing for a field that is a word.
+ */
+enum class Addresses { real, hashed };
+
 class Trace {
 public:
 	/**
@@ -40,7 +47,8 @@ public:
 	 * "system/event:filter". Throws std::system_error; needs root and
 	 * tracefs.
 	 */
-	explicit Trace(const std::vector<std::string> &events);
+	explicit Trace(const std::vector<std::string> &events,
+		       Addresses addresses = Addresses::real);
 	~Trace();
 	Trace(const Trace &) = delete;
 	Trace &operator=(const Trace &) = delete;
