@@ -66,6 +66,8 @@ public:
 	[[nodiscard]] End end() const { return end_; }
 	/** The error nobody has taken yet, 0 when there is none. */
 	[[nodiscard]] int error() const { return error_; }
+	/** Whether the queue was freed with the reset. */
+	[[nodiscard]] bool purged() const { return purged_; }
 	/** Whether the application has sent its FIN. */
 	[[nodiscard]] bool shut_write() const { return shut_write_; }
 	/** Whether recv() reports the end of the stream before any error. */

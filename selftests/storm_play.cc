@@ -30,7 +30,7 @@ private:
 	void call(const Step &step);
 	void check_read(const Step &step, const Seen &seen);
 	void check_exact(const Step &step, const Seen &seen);
-	void check_loose(const Seen &seen);
+	void check_loose(const Step &step, const Seen &seen);
 	void peek(const Step &step);
 	void zerocopy(const Step &step);
 	void send(const Step &step);
@@ -105,7 +105,7 @@ void Player::call(const Step &step)
 void Player::check_read(const Step &step, const Seen &seen)
 {
 	if (script_.urgent)
-		check_loose(seen);
+		check_loose(step, seen);
 	else
 		check_exact(step, seen);
 
@@ -146,12 +146,17 @@ void Player::check_exact(const Step &step, const Seen &seen)
 
 /*
  * A read stops at the urgent mark, and may find only the urgent byte itself,
- * which is none of the stream's. An error must still be the right one.
+ * which is none of the stream's. An error must still be the right one, and a queue
+ * that was freed with something unread has nothing to say but the error.
  */
-void Player::check_loose(const Seen &seen)
+void Player::check_loose(const Step &step, const Seen &seen)
 {
 	const std::string result = to_string(seen.outcome);
+	const bool must_fail = model_.purged() && !model_.done() &&
+			       model_.error() && step.size > 0;
 
+	if (result == "0")
+		expect(!must_fail, "the end of the stream instead of an error");
 	if (seen.outcome.value > 0 || result == "0")
 		return;
 	if (result == "EAGAIN") {
@@ -174,7 +179,7 @@ void Player::peek(const Step &step)
 	model_.peeked(seen.outcome.data, offset);
 	if (script_.urgent) {
 		if (seen.outcome.value < 0)
-			check_loose(seen);
+			check_loose(step, seen);
 		return;
 	}
 	expect_eq(to_string(seen.outcome),

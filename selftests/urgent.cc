@@ -21,9 +21,18 @@ struct Urgent {
 	void (*prepare)(TcpSocket &app, Peer &peer);
 	Left left;
 	const char *mark;	/* SIOCATMARK, if all is kept */
+	const char *mark_purged;/* the same, if only a FIN is freed */
 	const char *oob;	/* recv(MSG_OOB), if all is kept */
 	const char *reads;	/* two recv() after that */
 };
+
+/** All is read, and byte @mark of the stream was announced, not sent. */
+void announced(TcpSocket &app, Peer &peer, std::uint16_t mark)
+{
+	peer.send(data(20).urgent(mark));
+	read_exactly(app, 20);
+	peer.send(fin());
+}
 
 const Urgent urgents[] = {
 	{"unread_behind_the_mark",
@@ -33,14 +42,14 @@ const Urgent urgents[] = {
 		 peer.send(fin());
 		 expect_eq(app.facts().unread, 0, "FIONREAD at the mark");
 	 },
-	 Left::payload, "1", "1", "14 0"},
+	 Left::payload, "1", "", "1", "14 0"},
 	{"only_the_urgent_byte",
 	 [](TcpSocket &app, Peer &peer) {
 		 peer.send(data(6).urgent(6));
 		 read_exactly(app, 5);
 		 peer.send(fin());
 	 },
-	 Left::payload, "1", "1", "0 0"},
+	 Left::payload, "1", "", "1", "0 0"},
 	{"in_line",
 	 [](TcpSocket &app, Peer &peer) {
 		 app.set(SOL_SOCKET, SO_OOBINLINE, 1);
@@ -48,7 +57,7 @@ const Urgent urgents[] = {
 		 read_exactly(app, 5);
 		 peer.send(fin());
 	 },
-	 Left::payload, "1", "EINVAL", "15 0"},
+	 Left::payload, "1", "", "EINVAL", "15 0"},
 	{"all_read",
 	 [](TcpSocket &app, Peer &peer) {
 		 peer.send(data(20).urgent(6));
@@ -56,15 +65,20 @@ const Urgent urgents[] = {
 		 read_exactly(app, 14, 6);
 		 peer.send(fin());
 	 },
-	 Left::fin, "0", "EINVAL", "0 0"},
-	/* The peer announced urgent data and never sent it. */
+	 Left::fin, "0", "0", "EINVAL", "0 0"},
+	/*
+	 * The peer announced urgent data and never sent it. Reading goes on behind
+	 * a FIN that was freed, and SIOCATMARK compares that place with the mark.
+	 */
 	{"announced",
-	 [](TcpSocket &app, Peer &peer) {
-		 peer.send(data(20).urgent(30));
-		 read_exactly(app, 20);
-		 peer.send(fin());
-	 },
-	 Left::fin, "0", "0", "0 0"},
+	 [](TcpSocket &app, Peer &peer) { announced(app, peer, 30); },
+	 Left::fin, "0", "0", "0", "0 0"},
+	{"announced_at_the_fin",
+	 [](TcpSocket &app, Peer &peer) { announced(app, peer, 21); },
+	 Left::fin, "1", "0", "0", "0 0"},
+	{"announced_behind_the_fin",
+	 [](TcpSocket &app, Peer &peer) { announced(app, peer, 22); },
+	 Left::fin, "0", "1", "0", "0 0"},
 };
 
 std::string at_mark(const TcpSocket &app)
@@ -95,7 +109,11 @@ void urgent_data(const Urgent &urgent, Family family, Purge value)
 		expect_eq(poll_text(app.facts().poll), "IN OUT ERR HUP RDHUP",
 			  "poll");
 	}
-	expect_eq(at_mark(app), lost ? "0" : urgent.mark, "SIOCATMARK");
+	expect_eq(at_mark(app),
+		  lost	   ? "0"
+		  : purged ? urgent.mark_purged
+			   : urgent.mark,
+		  "SIOCATMARK");
 	expect_eq(to_string(app.recv(1, MSG_OOB | MSG_DONTWAIT)),
 		  lost ? "EINVAL" : urgent.oob, "recv(MSG_OOB)");
 	expect_eq(two_reads(app), lost ? "ECONNRESET 0" : urgent.reads, "recv");
