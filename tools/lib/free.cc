@@ -63,12 +63,14 @@ void discard_payload(int fd)
 			return;
 }
 
-bool holds_memory(int fd)
+/* What the receive queue holds; all that it held if the kernel does not say. */
+uint32_t rmem_now(int fd, uint32_t held)
 {
 	std::array<uint32_t, SK_MEMINFO_VARS> memory{};
 	socklen_t length = sizeof(memory);
-	return getsockopt(fd, SOL_SOCKET, SO_MEMINFO, memory.data(), &length) != 0 ||
-	       memory[SK_MEMINFO_RMEM_ALLOC] > 0;
+	if (getsockopt(fd, SOL_SOCKET, SO_MEMINFO, memory.data(), &length) != 0)
+		return held;
+	return memory[SK_MEMINFO_RMEM_ALLOC];
 }
 
 void reset(int fd)
@@ -78,13 +80,13 @@ void reset(int fd)
 	(void)connect(fd, &nowhere, sizeof(nowhere));
 }
 
-void act(int fd, Action action)
+void act(int fd, Action action, uint32_t held)
 {
 	switch (action) {
 	case Action::discard:
 		discard_payload(fd);
 		/* without a FIN, a read from the empty queue would go on to the pending error */
-		if (!holds_memory(fd))
+		if (rmem_now(fd, held) == 0)
 			break;
 		[[fallthrough]];
 	case Action::receive:
@@ -161,10 +163,9 @@ Freed free_socket(const Socket &planned, const Permit &permit)
 
 	{
 		OnCpu pin(fresh->cpu);
-		act(fd->get(), decision.action);
+		act(fd->get(), decision.action, fresh->rmem);
 	}
-	auto after = read_socket(fd->get(), planned.inode);
-	Freed freed{decision.action, fresh->rmem, after ? after->rmem : fresh->rmem, false, decision.text};
+	Freed freed{decision.action, fresh->rmem, rmem_now(fd->get(), fresh->rmem), false, decision.text};
 	if (freed.after == 0)
 		return freed;
 	freed.failed = true;
