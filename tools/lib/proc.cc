@@ -79,6 +79,9 @@ Result<void> each_descriptor(int pid, const std::function<void(int, std::string_
 		const ssize_t length = readlinkat(dirfd(dir.get()), entry->d_name, link, sizeof(link));
 		if (length > 0)
 			visit(*fd, {link, static_cast<size_t>(length)});
+		else if (length < 0 && (errno == EACCES || errno == EPERM))
+			/* root may list anybody's numbers; what they are takes more (fs/proc/base.c) */
+			return failure(errno, path);
 	}
 	return {};
 }
