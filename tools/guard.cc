@@ -66,7 +66,7 @@ public:
 			const double wait = std::max(0.0, next_wake() - boot_seconds());
 			pollfd entries[] = {{stop.fd(), POLLIN, 0},
 					    {task_ ? task_->fd() : -1, POLLIN, 0},
-					    {trace_ ? trace_->fd() : -1, POLLIN, 0}};
+					    {trace_ && !trace_lost_ ? trace_->fd() : -1, POLLIN, 0}};
 			poll(entries, 3, static_cast<int>(std::ceil(wait * 1000)));
 			if (entries[0].revents)
 				break;
@@ -132,16 +132,23 @@ private:
 				pool_stalled_ |= report->inflight > 0;
 		/* readable without anything to read, time after time: the instance is of no use any more */
 		empty_reads_ = lines.empty() ? empty_reads_ + 1 : 0;
-		if (empty_reads_ > 10) {
-			trace_.reset();
-			journal_.note("tracefs is lost: stalled page pools do not trigger scans any more");
-		}
+		if (empty_reads_ > 10)
+			lose_trace("tracefs is lost");
+	}
+
+	/* The instance goes in the end: whoever meddles with it has its files open yet. */
+	void lose_trace(const std::string &why)
+	{
+		trace_lost_ = true;
+		journal_.note(why + ": stalled page pools do not trigger scans any more");
 	}
 
 	void tick()
 	{
 		const double before = cpu_seconds();
 		std::vector<std::string> notes;
+		if (trace_ && !trace_lost_ && !trace_->on())
+			lose_trace("somebody has switched off the tracing of page_pool events");
 		if (sets_sysctl_)
 			follow_sysctl(notes);
 		else
@@ -205,8 +212,15 @@ private:
 	{
 		task_.reset();
 		journal_.note(fmt::format("a scan took longer than {} s and was ended", scan_patience));
-		trigger_.scanned(0, std::nullopt, scan_patience, boot_seconds());
+		scan_failed(scan_patience);
 		next_tick_ = boot_seconds() + settings_.interval;
+	}
+
+	/* It explained nothing, so what called for it calls again. */
+	void scan_failed(double cost)
+	{
+		const double again = spacing(cost, share(settings_), 10 * settings_.interval);
+		trigger_.scanned(0, again, cost, boot_seconds());
 	}
 
 	void end_scan(const Stop &stop)
@@ -217,7 +231,7 @@ private:
 		auto report = text ? read_scan_report(*text) : Result<ScanReport>(tl::unexpected(text.error()));
 		if (!report) {
 			journal_.note(report.error().text);
-			trigger_.scanned(0, std::nullopt, cost, boot_seconds());
+			scan_failed(cost);
 			return;
 		}
 		auto &[plan, notes] = *report;
@@ -247,6 +261,7 @@ private:
 	Trigger trigger_;
 	GuardRelease release_;
 	std::optional<Trace> trace_;
+	bool trace_lost_ = false;
 	std::optional<Task> task_;
 	bool pool_stalled_ = false;
 	Look look_;

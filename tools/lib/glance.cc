@@ -73,6 +73,8 @@ uint64_t Glance::closed(std::vector<std::string> &notes)
 		if (again || !gone_)
 			return alloc > inuse ? alloc - inuse : 0;
 		find();
+		if (found_.empty() && !filter_.netns)
+			notes.emplace_back("no network namespace is to be seen: /proc is lost");
 	}
 	return 0;
 }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "guard_scan.h"
 
-#include <stdexcept>
-
 #include "collect.h"
 #include "facts_json.h"
 
 namespace rxstall {
 
-std::string scan_report(const GuardScope &scope, const Tried &tried, unsigned limit, int self)
+Result<std::string> scan_report(const GuardScope &scope, const Tried &tried, unsigned limit, int self)
 {
 	CollectRequest request;
 	request.states = scope.filter.states ? scope.filter.states : over_mask();
 	request.method = scope.method;
 	auto snapshot = collect(request);
 	if (!snapshot)
-		throw std::runtime_error(snapshot.error().text);
+		return tl::unexpected(snapshot.error());
+	if (snapshot->hidden.refused)
+		snapshot->notes.push_back("some processes may not be looked into (CAP_SYS_PTRACE): what they hold stays");
 	Plan plan = plan_release(snapshot->sockets, scope.filter, scope.min_age_ms, tried, limit, self);
 	return dump_scan_report(std::move(*snapshot), std::move(plan));
 }

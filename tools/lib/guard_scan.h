@@ -28,10 +28,10 @@ struct ScanReport {
 
 /*
  * Collects and plans: at most limit sockets, none of those tried, none of the
- * process self. Changes nothing. Throws std::runtime_error if the method does
- * not work here.
+ * process self. Changes nothing. Errors: a forced method that does not work here.
  */
-[[nodiscard]] std::string scan_report(const GuardScope &scope, const Tried &tried, unsigned limit, int self);
+[[nodiscard]] Result<std::string> scan_report(const GuardScope &scope, const Tried &tried, unsigned limit,
+					      int self);
 
 /* The text of a plan, with the facts of its sockets. */
 [[nodiscard]] std::string dump_scan_report(Snapshot snapshot, Plan plan);

@@ -19,31 +19,35 @@ double seconds(const timeval &time)
 	return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
 
-[[noreturn]] void child(int pipe, pid_t parent, const std::function<std::string()> &work)
+Result<std::string> outcome(const std::function<Result<std::string>()> &work)
+{
+	try {
+		return work();
+	} catch (const std::exception &fault) {
+		return failure(fault.what());
+	}
+}
+
+[[noreturn]] void child(int pipe, pid_t parent, const std::function<Result<std::string>()> &work)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
-	int status = 1;
-	try {
-		const std::string text = work();
-		size_t done = 0;
-		while (done < text.size()) {
-			const ssize_t length = write(pipe, text.data() + done, text.size() - done);
-			if (length < 0 && errno != EINTR)
-				_exit(1);
-			done += length > 0 ? static_cast<size_t>(length) : 0;
-		}
-		status = 0;
-	} catch (const std::exception &) {
-		/* the parent says that it failed */
+	const auto result = outcome(work);
+	const std::string &text = result ? *result : result.error().text;
+	size_t done = 0;
+	while (done < text.size()) {
+		const ssize_t length = write(pipe, text.data() + done, text.size() - done);
+		if (length < 0 && errno != EINTR)
+			_exit(1);
+		done += length > 0 ? static_cast<size_t>(length) : 0;
 	}
-	_exit(status);	/* no destructor: what the parent owns is the parent's to tidy */
+	_exit(result ? 0 : 1);	/* no destructor: what the parent owns is the parent's to tidy */
 }
 
 } // namespace
 
-Result<Task> Task::start(const std::function<std::string()> &work)
+Result<Task> Task::start(const std::function<Result<std::string>()> &work)
 {
 	int ends[2];
 	if (pipe2(ends, O_CLOEXEC) != 0)
@@ -104,7 +108,7 @@ Result<std::string> Task::finish()
 	if (WIFSIGNALED(status))
 		return failure("the scan was ended by signal " + std::to_string(WTERMSIG(status)));
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-		return failure("the scan failed");
+		return failure("the scan failed" + (text_.empty() ? "" : ": " + text_));
 	return std::move(text_);
 }
 

@@ -17,10 +17,10 @@ namespace rxstall {
 class [[nodiscard]] Task {
 public:
 	/*
-	 * Runs work in a child; its text arrives here. The child dies with its parent.
-	 * For single-threaded programs. Errors: fork's, pipe's.
+	 * Runs work in a child; its text, or that of its error, arrives here. The child
+	 * dies with its parent. For single-threaded programs. Errors: fork's, pipe's.
 	 */
-	static Result<Task> start(const std::function<std::string()> &work);
+	static Result<Task> start(const std::function<Result<std::string>()> &work);
 
 	Task(Task &&other) noexcept;
 	Task &operator=(Task &&) = delete;
@@ -33,7 +33,7 @@ public:
 	/* Takes what has come; true once the child has ended. */
 	bool read();
 
-	/* After read() said true: the whole text, or how the child failed. */
+	/* After read() said true: the whole text, or how and why the child failed. */
 	Result<std::string> finish();
 
 	/* CPU seconds of the child, once finished. */

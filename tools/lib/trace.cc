@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "trace.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
@@ -81,7 +82,9 @@ Result<Trace> Trace::open()
 	Fd pipe(::open((path + "/trace_pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
 	if (!pipe)
 		return failure(errno, "trace_pipe");
-	return Trace(std::move(instance), std::move(pipe));
+	Trace trace(std::move(instance), std::move(pipe));
+	trace.watch_switch("tracing_on");
+	return trace;
 }
 
 bool Trace::enable(const char *system, const char *event, const char *filter)
@@ -89,7 +92,25 @@ bool Trace::enable(const char *system, const char *event, const char *filter)
 	const std::string base = std::string("events/") + system + "/" + event;
 	if (filter && !instance_.write(base + "/filter", filter))
 		return false;
-	return instance_.write(base + "/enable", "1");
+	if (!instance_.write(base + "/enable", "1"))
+		return false;
+	watch_switch(base + "/enable");
+	return true;
+}
+
+void Trace::watch_switch(const std::string &file)
+{
+	Fd fd(::open((instance_.path() + "/" + file).c_str(), O_RDONLY | O_CLOEXEC));
+	if (fd)
+		switches_.push_back(std::move(fd));
+}
+
+bool Trace::on() const
+{
+	return std::all_of(switches_.begin(), switches_.end(), [](const Fd &fd) {
+		char value = 0;
+		return pread(fd.get(), &value, 1, 0) == 1 && value == '1';
+	});
 }
 
 std::vector<std::string> Trace::read_lines()

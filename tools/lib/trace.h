@@ -26,6 +26,9 @@ public:
 	/* Switches one event on. False if this kernel lacks it or refuses the filter. */
 	bool enable(const char *system, const char *event, const char *filter = nullptr);
 
+	/* False once somebody has switched off the instance or an event of it. */
+	bool on() const;
+
 	/* Whole lines that have arrived; empty if none. Never blocks. */
 	std::vector<std::string> read_lines();
 
@@ -50,9 +53,11 @@ private:
 	};
 
 	Trace(Instance instance, Fd pipe) : instance_(std::move(instance)), pipe_(std::move(pipe)) {}
+	void watch_switch(const std::string &file);
 
-	Instance instance_;
+	Instance instance_;	/* the last to go: it cannot be removed while its files are open */
 	Fd pipe_;
+	std::vector<Fd> switches_;	/* files that read 1 while all is on */
 	std::string rest_;	/* the start of a line whose end has not come */
 };
 

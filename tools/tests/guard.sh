@@ -110,7 +110,7 @@ box_name=$box-c
 cleanup_incident=$(declare -f cleanup)
 eval "${cleanup_incident/cleanup/cleanup_incident}"
 cleanup() { cleanup_incident; ip netns del "$box_name" 2>/dev/null; }
-ip netns add "$box_name" && ip -n "$box_name" link set lo up
+local_box "$box_name"
 mkfifo "$scratch/hold-in" "$scratch/peer-in"
 ip netns exec "$box_name" "$TESTBIN/idle" hold 127.0.0.1 5 < "$scratch/hold-in" > "$scratch/hold-out" & started+=($!)
 exec 7> "$scratch/hold-in"
@@ -150,7 +150,7 @@ exec 7>&- 8>&- 9>&-
 ip netns del "$box_name"
 sleep 0.5
 check "a namespace that goes away is no trouble" kill -0 "$guard"
-sed -i '/guarding\|released\|tracefs\|page_pool/d' "$scratch/said"
+sed -i '/guarding\|released\|tracefs\|page_pool\|CAP_SYS_PTRACE/d' "$scratch/said"
 check "and nothing to talk about but that BPF is lost, once" same \
 	"$(grep -c 'walking /proc instead' "$scratch/said") of $(wc -l < "$scratch/said")" "1 of 1"
 ended
@@ -190,6 +190,88 @@ ended
 check "it ends in order" same $? 0
 wrap=()
 release_holder
+
+# tracefs: the instance cannot be removed while it is in use, but it can be switched
+# off, and be made to look readable for ever.
+in_instance() { nsenter -t "$guard" -m bash -c "cd /sys/kernel/tracing/instances/rxstall-$guard && $1"; }
+local_box "$box_name"
+for way in 'echo 0 > tracing_on' 'echo 0 > events/page_pool/enable' 'echo block > trace_options'; do
+	connections 127.0.0.1 2 "$box_name" "$box_name"
+	guard --pid "$holder" --min-age 0
+	check "it looks ($way)" soon counted '.scans >= 1 and .released == 0'
+	check "nobody removes its tracefs instance" bash -c '! nsenter -t "$0" -m rmdir "/sys/kernel/tracing/instances/rxstall-$0" 2> "$1" &&
+		grep -q "Device or resource busy" "$1"' "$guard" "$scratch/refusal"
+	check "its tracing is disturbed" in_instance "$way"
+	check "it says so" soon grep -q 'page pools do not trigger scans' "$scratch/said"
+	from_peer reset
+	check "it releases all the same" soon counted '.released == 2'
+	check "and has said it once" same "$(grep -c 'page pools do not trigger scans' "$scratch/said")" 1
+	ended
+	check "the instance is gone" same "$(instances "$guard")" 0
+	end_connections
+done
+
+# Capabilities go while it runs: it still releases what it may look into.
+mkdir "$scratch/poor"
+cat > "$scratch/poor/idle" <<END
+#!/bin/bash
+exec setpriv --bounding-set=-all --inh-caps=-all "$TESTBIN/idle" "\$@"
+END
+chmod +x "$scratch/poor/idle"
+capabilities() { sed -n 's/^CapPrm:\t0*//p' "/proc/$guard/status"; }
+none_left() { [ -z "$(capabilities)" ]; }
+TESTBIN=$scratch/poor connections 127.0.0.1 2 "$box_name" "$box_name"
+wrap=(nsenter "--net=/run/netns/$box_name" env "LD_PRELOAD=$TESTBIN/refuse.so" REFUSE=capabilities "REFUSE_WHEN=$scratch/drop")
+guard --pid "$holder" --min-age 0
+check "it begins" soon counted '.scans >= 1'
+check "with capabilities" test -n "$(capabilities)"
+touch "$scratch/drop"
+check "it loses them" soon none_left
+from_peer reset
+check "who has no more than it is helped" soon counted '.released == 2'
+check "and holds nothing" holds "" --pid "$holder"
+check "it says that BPF is lost" grep -q 'walking /proc instead' "$scratch/said"
+check "and that it may not look into everything" grep -q CAP_SYS_PTRACE "$scratch/said"
+check "and nothing twice" bash -c '[ -z "$(sort "$0" | uniq -d)" ]' "$scratch/said"
+ended
+check "it ends in order" same $? 0
+end_connections
+
+# Refused by a kernel that allows nobody, as Yama may be told to at any time.
+wrap=(env "LD_PRELOAD=$TESTBIN/refuse.so" REFUSE=getfd)
+reproduce fin-rst
+guard --pid "$holder" --min-age 0
+check "a refused socket is counted as failed" soon counted '.failed == 1 and .released == 0'
+check "and told" soon grep -q 'could not release 1 socket of' "$scratch/said"
+check "and why" grep -q CAP_SYS_PTRACE "$scratch/said"
+ended
+release_holder
+
+# A forced method goes: the reason is said.
+wrap=(unshare -m --propagation private)
+connections 127.0.0.1 2 "$box_name" "$box_name"
+guard --pid "$holder" --min-age 0 --method bpf
+check "with BPF alone" soon counted '.scans >= 1'
+check "BTF goes away" nsenter -t "$guard" -m mount -t tmpfs none /sys/kernel/btf
+from_peer reset
+check "it says why it cannot scan" soon grep -q 'the scan failed: BPF iterator' "$scratch/said"
+check "BTF comes back" nsenter -t "$guard" -m umount /sys/kernel/btf
+check "and scans when it can again" soon counted '.released == 2'
+ended
+end_connections
+
+# /proc goes.
+if [ -d /run/vm ]; then
+	wrap=(unshare -m --propagation private)
+	guard
+	check "with /proc" soon counted '.scans >= 1'
+	check "/proc goes away" nsenter -t "$guard" -m mount -t tmpfs none /proc
+	check "it says that it sees nothing any more" soon grep -q '/proc is lost' "$scratch/said"
+	ended
+	check "and ends in order" same $? 0
+fi
+wrap=()
+ip netns del "$box_name"
 
 # systemd's side, on a socket of our own.
 cat > "$scratch/listen.py" <<'PY'

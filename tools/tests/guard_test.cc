@@ -201,7 +201,9 @@ TEST(Task, ItsTextArrivesWhole)
 TEST(Task, FailureAndDeathAreTold)
 {
 	auto failing = Task::start([]() -> std::string { throw std::runtime_error("no"); });
-	EXPECT_FALSE(result_of(*failing));
+	EXPECT_EQ(result_of(*failing).error().text, "the scan failed: no");
+	auto refused = Task::start([]() -> Result<std::string> { return failure("no BPF"); });
+	EXPECT_EQ(result_of(*refused).error().text, "the scan failed: no BPF");
 	auto dying = Task::start([]() -> std::string { raise(SIGKILL); return ""; });
 	EXPECT_NE(result_of(*dying).error().text.find("signal 9"), std::string::npos);
 }
