@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Does each trap have a test that notices? Every line breaks one thing in a copy
 # of the sources; the named test must then fail. unit:FILTER is a GoogleTest
-# filter, e2e:SCRIPT one of the scripts here (these need root and REPRODUCE).
+# filter, e2e:SCRIPT one of the scripts here (these need root and REPRODUCE). The
+# scripts run under RUN, for example RUN="selftests/vm/run KERNEL --", all paths
+# absolute.
 #   mutants.sh DIRECTORY [WORD]     builds in DIRECTORY; only lines with WORD
 set -u
 cd "${0%/*}/.." || exit 1
@@ -21,7 +23,7 @@ lib/pools.cc|s/return Trend::negative;/return Trend::flat;/|unit:Pools.Negative*
 lib/judge.cc|s/socket.state == State::listen/false/|unit:Filter.Listener*|Recv-Q of listeners (filter)
 lib/diag_parse.cc|s/if (socket.state != State::listen)/if (true)/|unit:Diag.AListeners*|Recv-Q of listeners (sock_diag)
 lib/diag_parse.cc|s/\t\tsocket.unread--;/\t\t;/|unit:Diag.TheFin*|the FIN counts in Recv-Q
-lib/pools.cc|s/snapshot.boottime - static_cast<double>(\*pool.detached_at)/static_cast<double>(*pool.detached_at)/|unit:Pools.AgeComes*|detach-time
+lib/pools.cc|s/now - track->began)/track->began - 0 * now)/|unit:Pools.AgeComes*|detach-time
 lib/klog_parse.cc|s/\*priority >= severities/*priority >= 9 * severities/|unit:Klog.OnlyTheKernels*|forged log lines
 lib/text.cc|s/ c >= 0x7f/ false/|unit:Text.Foreign*|bytes above ASCII
 lib/decide.cc|s/candidate.pid == 1/false/|unit:Decide.Protected*|PID 1
@@ -33,18 +35,20 @@ lib/free.cc|s/recv(fd, nullptr, 0, MSG_DONTWAIT)/shutdown(fd, SHUT_RD)/|e2e:rele
 lib/walk.cc|s/std::binary_search(.*inode))/false)/|e2e:sockets|borrowed live sockets
 lib/iter.bpf.c|s/\t\tbytes--;/\t\t;/|e2e:sockets|the FIN in BPF
 lib/iter.bpf.c|s/inet_conn.icsk_inet.inet_sport/inet_conn.icsk_inet.sk.__sk_common.skc_dport/|e2e:sockets|ports in BPF
-lib/connection_check.h|s/poll(&entry, 1, 0) < 0/recv(fd, \&answer, 1, MSG_PEEK | MSG_DONTWAIT) < -1 || &/|unit:ConnectionCheck.*|a look that takes the error
-lib/guard_judge.cc|s/!socket.age_ms ||/!socket.age_ms \&\&/|unit:PlanRelease.OnlyWhat*|guard: unknown age
+lib/connection_check.h|s/poll(&entry, 1, 0) < 0/recv(fd, \&answer, 1, MSG_PEEK bitor MSG_DONTWAIT) < -1 or &/|unit:ConnectionCheck.*|a look that takes the error
+lib/guard_judge.cc|s/ !socket.age_ms / false /|unit:PlanRelease.OnlyWhat*|guard: unknown age
 lib/guard_judge.cc|s/known_ = seen_;/;/|unit:Trigger.More*|guard: old news
 lib/task.cc|s/kill(pid_, SIGKILL);/;/|unit:Task.OneThat*|guard: a scan that never ends
 lib/metrics.cc|s/counts.contains(value)/true/|unit:Metrics.Names*|metrics: a label without bound
-lib/metrics.cc|s/\t\t\tcontinue;$/;/|unit:Metrics.Negative*|metrics: negative inflight
+lib/metrics.cc|/negative++;/{n;s/continue//}|unit:Metrics.Negative*|metrics: negative inflight
 lib/guard_release.cc|s/if (dry_run_) {/if (false) {/|e2e:guard|guard: dry run
 lib/trace.cc|s/unlinkat(parent_.get(), /unlinkat(-1, /|e2e:watch|the tracefs instance stays
 lib/trace.cc|s/unlinkat(parent_.get(), .*AT_REMOVEDIR)/rmdir(path_.c_str())/|e2e:guard|the tracefs instance stays when tracefs is unmounted
 lib/guard_journal.cc|s/ \&\& said_.insert(text).second)/)/|unit:GuardJournal.*|guard: what is lost is said once
+guard.cc|s/\&\& !trace_->on())/\&\& false)/|e2e:guard|guard: tracing that somebody switched off
+lib/proc.cc|s/errno == EACCES ../0 \&\&/|e2e:without|root without capabilities sees nothing and says so
 guard.cc|s/!looks_left_ \&\& //|e2e:guard|guard: a dump at every look
-lib/guard_judge.cc|s/seen_.waiting -= .*/;/|unit:Trigger.AfterWaiting*|guard: freed sockets hide new ones
+lib/guard_judge.cc|s/seen_.waiting -= .*/(void)waiting;/|unit:Trigger.AfterWaiting*|guard: freed sockets hide new ones
 lib/glance.cc|s/visited_.try_emplace(cookie,/visited_.try_emplace(entry.netns.inode,/|e2e:guard|guard: namespaces of the same number (in a VM)
 sysctl.cc|s/before_.erase(found);/return true;/|e2e:sysctl|sysctl: namespaces of the same number (in a VM)
 lib/walk.cc|s/if (Stop::requested(request.stop))/if (false)/|unit:Stop.*|a signal ends a scan
@@ -52,7 +56,7 @@ lib/collect_pools.cc|s/if (entries\[1\].revents)/if (false)/|e2e:pools|the trace
 lib/pools.cc|s/share.pool != view.key/false/|unit:Pools.Pages*|the holder of another pool
 lib/pools.cc|s/view.exact &= !socket.pool_unclear;/;/|unit:Pools.Pages*|nobody holds it, says who does not know
 lib/pools.cc|s/return report.hold == track.view.hold && /return /|unit:Pools.Invisible*|two pools that stall together
-lib/pools.cc|s/pool.device = known.device;/;/|unit:Pools.Device*|the device that went is forgotten
+lib/pools.cc|s/pool.device = known.device;/pool.device = "";/|unit:Pools.Device*|the device that went is forgotten
 lib/pages.bpf.h|s/\t\tpage_base = base;/\t\tpage_base = base + 64;/|e2e:pools|the page of the head of a segment
 lib/pages.bpf.h|s/i < frags; i++/i < frags \&\& i < 0; i++/|e2e:incidents|pages of fragments
 lib/iter.bpf.c|s/\t\tif (visit.request)$/\t\tif (0)/|e2e:incidents|connections reset before accept()
@@ -67,7 +71,7 @@ rxstall.cc|s/verb_sockets, finding/verb_sockets, reading/|e2e:without|capabiliti
 copy=$work/sources
 rm -rf "$copy"; mkdir -p "$copy"
 cp -a . "$copy/"
-export REPRODUCE=${REPRODUCE:-}
+read -ra run <<< "${RUN:-}"
 survived=0
 
 while IFS='|' read -r file expression test trap; do
@@ -85,13 +89,23 @@ while IFS='|' read -r file expression test trap; do
 	esac
 	if ! make -s -j2 -C "$copy" O="$work/out" CXXFLAGS="${CXXFLAGS:--O0 -g0}" "${targets[@]}" > "$work/log" 2>&1; then
 		echo "not ok $trap: does not build, see $work/log"; survived=1
-	elif case $test in
-		unit:*) "$work/out/unit-tests" --gtest_filter="${test#unit:}" > "$work/log" 2>&1 ;;
-		e2e:*) RXSTALL=$work/out/rxstall TESTBIN=$work/out/tests "$copy/tests/${test#e2e:}.sh" > "$work/log" 2>&1 ;;
-	esac; then
-		echo "not ok $trap: $test did not notice"; survived=1
 	else
-		echo "ok $trap: $test failed as it should ($(grep -cE '^not ok|FAILED  \]' "$work/log") failures)"
+		case $test in
+			unit:*) command=(timeout 120 "$work/out/unit-tests" "--gtest_filter=${test#unit:}") ;;
+			*) command=("${run[@]}" env "RXSTALL=$work/out/rxstall" "TESTBIN=$work/out/tests"
+				    "REPRODUCE=${REPRODUCE:-}" "$copy/tests/${test#e2e:}.sh") ;;
+		esac
+		# what a mutant breaks may never end
+		timeout 900 "${command[@]}" > "$work/log" 2>&1 < /dev/null
+		status=$?
+		failures=$(grep -cE '^not ok|FAILED  \] .*ms\)' "$work/log")
+		if [ $status = 0 ]; then
+			echo "not ok $trap: $test did not notice"; survived=1
+		elif [ "$failures" = 0 ] && [ $status != 124 ]; then
+			echo "not ok $trap: $test did not run to its end (status $status), see $work/log"; survived=1
+		else
+			echo "ok $trap: $test failed as it should ($failures failures)"
+		fi
 	fi
 	cp -p "$file" "$copy/$file"; touch "$copy/$file"
 done <<< "$table"
