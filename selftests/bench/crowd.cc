@@ -112,9 +112,14 @@ try {
 
 void allow_descriptors()
 {
+	constexpr rlim_t enough = 1 << 17;
+	const rlimit more{enough, enough};
 	rlimit files{};
 
 	check(::getrlimit(RLIMIT_NOFILE, &files), "RLIMIT_NOFILE");
+	/* Not everywhere may root raise the upper limit. */
+	if (files.rlim_max < enough && ::setrlimit(RLIMIT_NOFILE, &more) == 0)
+		return;
 	files.rlim_cur = files.rlim_max;
 	check(::setrlimit(RLIMIT_NOFILE, &files), "RLIMIT_NOFILE");
 }

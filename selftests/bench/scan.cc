@@ -2,21 +2,16 @@
 /*
  * rxstall beside ss, lsof and /proc/net/tcp, on the same sockets in the same
  * minutes: scan [--quick] RXSTALL. Each program runs several times, in turn, and
- * its best run counts; one of more than ten seconds is not repeated. Works on the host it is started on, with sockets of its own
- * in namespaces of its own; releases only what this very process holds.
+ * its best run counts; one of more than ten seconds is not repeated. Works on the
+ * host it is started on, with sockets of its own in namespaces of its own.
  */
-#include <sys/socket.h>
-
 #include <algorithm>
-#include <chrono>
 #include <iostream>
 
 #include <nlohmann/json.hpp>
 
 #include "bench/command.h"
 #include "bench/crowd.h"
-#include "lib/checked.h"
-#include "lib/facts.h"
 
 namespace {
 
@@ -72,53 +67,6 @@ void compare(const bench::CrowdSize &size, const std::vector<Tool> &tools)
 			  << std::endl;
 }
 
-/** Nanoseconds of @call. */
-template <class Call> std::int64_t time_of(Call call)
-{
-	using Clock = std::chrono::steady_clock;
-	const auto begin = Clock::now();
-
-	call();
-	return std::chrono::nanoseconds(Clock::now() - begin).count();
-}
-
-/** rxstall on @count dead sockets of ours, and reading each of them ourselves. */
-void compare_release(const std::string &rxstall, int count)
-{
-	const Netns netns = Netns::create();
-	const auto inside = netns.enter();
-	const std::string pid = std::to_string(::getpid());
-	std::int64_t plain = 0, release = 0;
-
-	for (int run = 0; run < runs; run++) {
-		auto sockets = bench::dead_sockets(count);
-		const auto took = time_of([&sockets] {
-			for (const unique_fd &socket : sockets)
-				check(::recv(socket.get(), nullptr, 0,
-					     MSG_DONTWAIT), "recv");
-		});
-
-		plain = run ? std::min(plain, took) : took;
-
-		sockets.clear();
-		sockets = bench::dead_sockets(count);
-
-		const auto cost = bench::cost_of(
-			{rxstall, "release", "--apply", "--pid", pid});
-
-		for (const unique_fd &socket : sockets)
-			if (facts_of(socket.get()).rmem)
-				throw std::runtime_error(
-					"rxstall has not released a socket");
-		release = run ? std::min(release, cost.wall_ns) : cost.wall_ns;
-	}
-	std::cout << Json{{"table", "release"},
-			  {"sockets", count},
-			  {"plain_ns", plain},
-			  {"release_ns", release}}
-		  << std::endl;
-}
-
 void measure(const std::string &rxstall, bool quick)
 {
 	const std::vector<int> sizes =
@@ -131,9 +79,6 @@ void measure(const std::string &rxstall, bool quick)
 		for (const int sockets : sizes)
 			compare({sockets, processes, sockets / 100},
 				tools_with(rxstall));
-	for (const int count : quick ? std::vector<int>{100}
-				     : std::vector<int>{100, 1000, 10000})
-		compare_release(rxstall, count);
 }
 
 } // namespace

@@ -4,6 +4,7 @@
  * instructions: watch_idle RXSTALL. What starting and ending it costs is
  * taken off. For comparison, one scan of all sockets.
  */
+#include <algorithm>
 #include <iostream>
 
 #include <nlohmann/json.hpp>
@@ -15,6 +16,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int short_s = 10, long_s = 610;
+/* Beginning and end vary by more than what is looked for; the best of each. */
+constexpr int runs = 5;
 
 void measure(const std::string &rxstall)
 {
@@ -25,8 +28,13 @@ void measure(const std::string &rxstall)
 	/* Once unmeasured: files are read for the first time. */
 	watch(1);
 
-	const auto begin_and_end = watch(short_s);
-	const auto all = watch(long_s);
+	auto begin_and_end = watch(short_s);
+	auto all = watch(long_s);
+
+	for (int run = 1; run < runs; run++) {
+		begin_and_end = std::min(begin_and_end, watch(short_s));
+		all = std::min(all, watch(long_s));
+	}
 	const auto scan = bench::cost_of({rxstall, "sockets"}).cpu_ns;
 
 	std::cout << Json{{"table", "watch"},

@@ -145,19 +145,19 @@ Table release_table(const Records &all)
 	Table table{.name = "release",
 		    .title = "Releasing dead sockets: rxstall relative to a recv() "
 			     "each by their owner",
-		    .columns = {"sockets", "time relative to plain recv()"},
+		    .columns = {"sockets", "instructions relative to plain recv()"},
 		    .rows = {},
 		    .findings = {},
 		    .plot = {.x_title = "sockets released",
-			     .y_title = "time relative to plain recv()",
+			     .y_title = "instructions relative to plain recv()",
 			     .logarithmic = true,
 			     .labels = {},
 			     .series = {{"rxstall release", {}, {}}}}};
 	Series &series = table.plot.series[0];
 
 	for (const Json &record : records) {
-		const double times = record.at("release_ns").get<double>() /
-				     record.at("plain_ns").get<double>();
+		const double times = record.at("release").get<double>() /
+				     record.at("plain").get<double>();
 
 		table.rows.push_back({record.at("sockets").dump(), ratio(times)});
 		series.x.push_back(record.at("sockets"));
@@ -176,11 +176,11 @@ Table release_table(const Records &all)
 		{"rxstall release --apply against one recv() a socket by its owner",
 		 records.size() < 2
 			 ? "not measured"
-			 : fmt::format("{} times as long for {} sockets, {} times "
-				       "for each further one",
+			 : fmt::format("{} times the instructions for {} sockets, "
+				       "{} times for each further one",
 				       table.rows.back()[1], table.rows.back()[0],
-				       ratio(slope("release_ns") /
-					     slope("plain_ns"))),
+				       ratio(slope("release") /
+					     slope("plain"))),
 		 {}},
 		{fmt::format("rxstall watch while nothing happens for {} s; goal: "
 			     "less than 1 % of one scan", watch.at("seconds").dump()),
