@@ -78,7 +78,7 @@ static rx_handler_result_t pp_rx_receive(struct sk_buff **pskb)
 
 static int pp_rx_attach(struct pp_rx *rx, const char *name)
 {
-	const struct page_pool_params params = {
+	struct page_pool_params params = {
 		.pool_size = 64,
 		.nid = NUMA_NO_NODE,
 	};
@@ -92,6 +92,8 @@ static int pp_rx_attach(struct pp_rx *rx, const char *name)
 	dev = __dev_get_by_name(current->nsproxy->net_ns, name);
 	if (!dev)
 		return -ENODEV;
+	/* Its name; nothing is mapped for it. veth does the same. */
+	params.dev = &dev->dev;
 	pool = page_pool_create(&params);
 	if (IS_ERR(pool))
 		return PTR_ERR(pool);

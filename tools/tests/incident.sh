@@ -6,7 +6,7 @@
 box=rxstall-$$
 
 cleanup() {
-	exec 5>&- 6>&- 2>/dev/null
+	exec 5>&- 6>&- 8>&- 2>/dev/null
 	ip netns del "$box-a" 2>/dev/null
 	ip netns del "$box-b" 2>/dev/null
 	ip netns del "$box-c" 2>/dev/null
@@ -59,13 +59,18 @@ local_box() {
 }
 
 # wired_boxes: two namespaces with a veth between them whose pages come from a pool.
+# Where veth has none, a driver for tests gives it one (selftests/vm/pp_rx.c).
 wired_boxes() {
 	ip netns add "$box-a" && ip netns add "$box-b" || return 1
 	ip -n "$box-a" link add v0 type veth peer name v1 netns "$box-b"
 	ip -n "$box-a" addr add 198.51.100.1/24 dev v0
 	ip -n "$box-b" addr add 198.51.100.2/24 dev v1
 	ip -n "$box-a" link set v0 up && ip -n "$box-b" link set v1 up
-	ip -n "$box-b" link set dev v1 xdp obj "$TESTBIN/pass.o" sec xdp
+	if [ -e /dev/pp_rx ]; then
+		exec 8> /dev/pp_rx && ip netns exec "$box-b" bash -c 'printf v1 >&8'
+	else
+		ip -n "$box-b" link set dev v1 xdp obj "$TESTBIN/pass.o" sec xdp
+	fi
 }
 
 # incident COUNT [COMMAND]: makes it, the peers sending FIN and RST.

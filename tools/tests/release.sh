@@ -5,28 +5,30 @@
 
 [ -x "$REPRODUCE" ] || { skip release "needs REPRODUCE, the program of selftests"; exit; }
 
-# outcome OPTIONS...: action and memory left, sorted
+# outcome OPTIONS...: action, and whether memory was held before and after, sorted. How
+# much a segment holds differs from kernel to kernel.
 outcome() {
 	"$RXSTALL" release --apply --pid "$holder" --json "$@" |
-		jq -r '.[] | "\(.action) \(.rmem) \(.rmem_after)"' | sort | uniq -c | sed 's/^ *//'
+		jq -r 'def held: if . > 0 then "held" else "free" end;
+			.[] | "\(.action) \(.rmem | held) \(.rmem_after | held)"' | sort | uniq -c | sed 's/^ *//'
 }
 
 for method in bpf walk; do
 	reproduce fin
-	check "FIN only, still CLOSE_WAIT ($method)" same "$(outcome --method $method)" "1 receive 832 0"
+	check "FIN only, still CLOSE_WAIT ($method)" same "$(outcome --method $method)" "1 receive held free"
 	release_holder
 
 	reproduce data-fin-rst
-	check "payload is left alone ($method)" same "$(outcome --method $method)" "1 leave 832 832"
+	check "payload is left alone ($method)" same "$(outcome --method $method)" "1 leave held held"
 	check "payload goes with --discard-unread ($method)" same \
-		"$(outcome --method $method --discard-unread)" "1 discard 832 0"
+		"$(outcome --method $method --discard-unread)" "1 discard held free"
 	release_holder
 
 	reproduce out-of-order
 	check "out of order is left alone ($method)" same \
-		"$(outcome --method $method --discard-unread)" "1 leave 832 832"
+		"$(outcome --method $method --discard-unread)" "1 leave held held"
 	check "out of order goes with --reset ($method)" same \
-		"$(outcome --method $method --reset)" "1 reset 832 0"
+		"$(outcome --method $method --reset)" "1 reset held free"
 	release_holder
 
 	reproduce unaccepted-fin
