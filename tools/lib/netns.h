@@ -46,6 +46,8 @@ public:
 	/* As above; ENOENT also if another namespace is there by now. */
 	static Result<InNetns> enter(const NetnsPath &place);
 
+	InNetns(const InNetns &) = delete;
+	InNetns &operator=(const InNetns &) = delete;
 	InNetns(InNetns &&) = default;
 	InNetns &operator=(InNetns &&) = delete;
 	~InNetns();

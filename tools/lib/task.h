@@ -22,6 +22,8 @@ public:
 	 */
 	static Result<Task> start(const std::function<Result<std::string>()> &work);
 
+	Task(const Task &) = delete;
+	Task &operator=(const Task &) = delete;
 	Task(Task &&other) noexcept;
 	Task &operator=(Task &&) = delete;
 	/* Ends the child, if it has not ended. */

@@ -40,6 +40,8 @@ private:
 	class Instance {
 	public:
 		Instance(Fd parent, std::string path) : parent_(std::move(parent)), path_(std::move(path)) {}
+		Instance(const Instance &) = delete;
+		Instance &operator=(const Instance &) = delete;
 		Instance(Instance &&other) = default;
 		Instance &operator=(Instance &&) = delete;
 		~Instance();
