@@ -6,7 +6,6 @@
  */
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "lib/ktap.h"
 #include "lib/netdevsim.h"
@@ -18,32 +17,30 @@ using namespace selftest;
 using std::chrono::seconds;
 
 /**
- * The ages in the stalled events of @pool since the last call, each of @ifindex.
+ * How many reports of the pool have come since the last call, each of @ifindex.
  * Waits for the first one; the test's deadline ends a wait in vain.
  */
-std::vector<std::int64_t> ages(Trace &trace, const std::string &pool,
-			       int ifindex)
+int reports(Trace &trace, PoolWatch &watch, int ifindex)
 {
-	std::vector<std::int64_t> found;
+	int found = 0;
 
-	for (; found.empty(); wait(seconds(1)))
+	for (; !found; wait(seconds(1)))
 		for (const TraceEvent &event : trace.read())
-			if (event.name == "page_pool_release_stalled" &&
-			    event.fields.at("page_pool") == pool)
-				found.push_back(age_of(event, ifindex));
+			found += watch.is_report(event, ifindex);
 	return found;
 }
 
 /** The pool of a live device is stalled, then the device is deleted. */
 void device_deleted()
 {
-	Trace trace({stalled_event, release_event});
+	StalledTrace trace;
 	Stall stall(Purge::off, {0, true}, By::detaching_the_pool);
+	PoolWatch watch(stall.pool.name);
 
-	expect_eq(ages(trace, stall.pool.name, 0).size(), 1u,
+	expect_eq(reports(trace, watch, 0), 1,
 		  "the number of events while there is the device");
 	stall.link.remove();
-	expect_eq(ages(trace, stall.pool.name, 0).size(), 1u,
+	expect_eq(reports(trace, watch, 0), 1,
 		  "the number of events a minute after the device");
 	stall.socket.reset();
 	expect(freed_within(trace, stall.pool.name, patience),
@@ -53,14 +50,17 @@ void device_deleted()
 /** The last socket of a namespace holds the page: both go together. */
 void namespace_deleted()
 {
-	Trace trace({stalled_event, release_event});
+	StalledTrace trace;
 	auto stall = std::make_unique<Stall>(Purge::off, Farewell{0, true},
 					     By::detaching_the_pool);
 	const std::string pool = stall->pool.name;
 	unique_fd socket = std::move(stall->socket);
 
 	stall.reset();
-	expect_eq(ages(trace, pool, 0).size(), 1u, "the number of events");
+
+	PoolWatch watch(pool);
+
+	expect_eq(reports(trace, watch, 0), 1, "the number of events");
 	socket.reset();
 	expect(freed_within(trace, pool, patience), "the pool is freed");
 }
@@ -81,17 +81,18 @@ struct HeldDevice {
 /** The device that the event dereferences is deleted with its pool stalled. */
 void visible_device_deleted()
 {
-	Trace trace({stalled_event, release_event});
+	StalledTrace trace;
 	HeldDevice held;
+	PoolWatch watch(held.pool);
 
-	ages(trace, held.pool, held.device.ifindex());
+	reports(trace, watch, held.device.ifindex());
 	held.device.remove();
 	expect(freed_within(trace, held.pool, patience), "the pool is freed");
 }
 
 void visible_namespace_deleted()
 {
-	Trace trace({stalled_event, release_event});
+	StalledTrace trace;
 	std::unique_ptr<HeldDevice> held;
 
 	{
@@ -99,7 +100,9 @@ void visible_namespace_deleted()
 		const auto inside = gone.enter();
 
 		held = std::make_unique<HeldDevice>();
-		ages(trace, held->pool, held->device.ifindex());
+		PoolWatch watch(held->pool);
+
+		reports(trace, watch, held->device.ifindex());
 	}
 	expect(freed_within(trace, held->pool, patience), "the pool is freed");
 }

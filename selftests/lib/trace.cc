@@ -82,12 +82,15 @@ TraceEvent parse_trace_line(std::string_view line)
 	return event;
 }
 
-Trace::Trace(const std::vector<std::string> &events, Addresses addresses)
+Trace::Trace(const std::vector<std::string> &events, Addresses addresses,
+	     Stamps stamps)
 	: path_(tracefs + "/instances/purge.XXXXXX")
 {
 	if (!::mkdtemp(path_.data()))
 		fail(errno, path_);
 	try {
+		if (stamps == Stamps::jiffies)
+			write_text(path_ + "/trace_clock", "uptime");
 		for (const std::string &spec : events)
 			enable(path_, spec);
 		write_text(path_ + "/options/hash-ptr",

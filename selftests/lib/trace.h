@@ -20,7 +20,7 @@ namespace selftest {
 struct TraceEvent {
 	std::string line;	/**< as the kernel printed it */
 	std::string name;
-	double seconds = 0;	/**< its time stamp, by the trace's clock */
+	double seconds = 0;	/**< its time stamp, in the unit of the clock */
 	std::map<std::string, std::string> fields;
 
 	/** Field @name as a number; throws std::out_of_range without one. */
@@ -40,6 +40,12 @@ TraceEvent parse_trace_line(std::string_view line);
  */
 enum class Addresses { real, hashed };
 
+/**
+ * By what events are stamped: processor time in seconds, or jiffies in hundredths
+ * of a second, which on a busy machine go slower.
+ */
+enum class Stamps { local, jiffies };
+
 class Trace {
 public:
 	/**
@@ -48,7 +54,8 @@ public:
 	 * tracefs.
 	 */
 	explicit Trace(const std::vector<std::string> &events,
-		       Addresses addresses = Addresses::real);
+		       Addresses addresses = Addresses::real,
+		       Stamps stamps = Stamps::local);
 	~Trace();
 	Trace(const Trace &) = delete;
 	Trace &operator=(const Trace &) = delete;
