@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "checked.h"
+#include "left.h"
 #include "netns.h"
 #include "sysctl.h"
 #include "trace.h"
@@ -87,6 +88,17 @@ struct Running {
 	unique_fd reason;
 };
 
+/** What the parent waits for: the end of a child, or being told to end. */
+sigset_t awaited_signals()
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP})
+		sigaddset(&signals, signal);
+	return signals;
+}
+
 Running start(const Test &test, bool unpatched, pid_t &child)
 {
 	int ends[2];
@@ -97,6 +109,9 @@ Running start(const Test &test, bool unpatched, pid_t &child)
 	std::fflush(nullptr);
 	child = check(::fork(), "fork");
 	if (!child) {
+		const sigset_t blocked = awaited_signals();
+
+		::sigprocmask(SIG_UNBLOCK, &blocked, nullptr);
 		::alarm(static_cast<unsigned>(test.timeout_s));
 		const int status = run_child(test, unpatched, writer.get());
 
@@ -146,6 +161,7 @@ public:
 	Runner(const std::vector<Test> &tests, bool unpatched)
 		: tests_(tests), unpatched_(unpatched), verdicts_(tests.size())
 	{
+		::sigprocmask(SIG_BLOCK, &signals_, nullptr);
 	}
 
 	void run()
@@ -179,14 +195,39 @@ public:
 private:
 	static constexpr std::size_t at_once = 8;
 
+	/** Ends as the signal wants it, but leaves nothing behind. */
+	[[noreturn]] void end(int signal)
+	{
+		for (const auto &running : running_) {
+			::kill(running.first, SIGKILL);
+			::waitpid(running.first, nullptr, 0);
+			remove_left_by(running.first);
+		}
+		std::fflush(stdout);
+		::signal(signal, SIG_DFL);
+		::raise(signal);
+		::sigprocmask(SIG_UNBLOCK, &signals_, nullptr);
+		::_exit(failed);
+	}
+
 	void reap()
 	{
 		int status = 0;
-		const pid_t child = check(::waitpid(-1, &status, 0), "waitpid");
+		pid_t child;
+
+		while (!(child = check(::waitpid(-1, &status, WNOHANG), "waitpid"))) {
+			const int signal = ::sigwaitinfo(&signals_, nullptr);
+
+			if (signal > 0 && signal != SIGCHLD)
+				end(signal);
+		}
+
 		const auto found = running_.find(child);
 
 		if (found == running_.end())
 			return;
+		if (WIFSIGNALED(status))
+			remove_left_by(child);
 		const Test &test = *found->second.test;
 		Verdict verdict = verdict_of(found->second, status);
 
@@ -213,6 +254,7 @@ private:
 
 	const std::vector<Test> &tests_;
 	bool unpatched_;
+	const sigset_t signals_ = awaited_signals();
 	std::vector<std::optional<Verdict>> verdicts_;
 	std::map<pid_t, Running> running_;
 	std::size_t printed_ = 0;

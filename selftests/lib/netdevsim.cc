@@ -8,6 +8,7 @@
 #include "checked.h"
 #include "interface.h"
 #include "ktap.h"
+#include "left.h"
 #include "unique_fd.h"
 
 namespace selftest {
@@ -54,7 +55,7 @@ int only_interface()
 } // namespace
 
 /* The bus is one for all namespaces: the process id keeps tests apart. */
-Netdevsim::Netdevsim() : id_(std::to_string(::getpid()))
+Netdevsim::Netdevsim() : id_(netdevsim_id())
 {
 	if (::access((bus + "new_device").c_str(), F_OK))
 		throw Skip("this kernel has no netdevsim");
@@ -67,7 +68,7 @@ Netdevsim::~Netdevsim()
 	try {
 		remove();
 	} catch (const std::exception &) {
-		/* It goes away with the namespace. */
+		/* A destructor has nobody to tell. */
 	}
 }
 

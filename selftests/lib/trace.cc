@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "checked.h"
+#include "left.h"
 
 namespace selftest {
 
@@ -84,7 +85,7 @@ TraceEvent parse_trace_line(std::string_view line)
 
 Trace::Trace(const std::vector<std::string> &events, Addresses addresses,
 	     Stamps stamps)
-	: path_(tracefs + "/instances/purge.XXXXXX")
+	: path_(trace_instance_template())
 {
 	if (!::mkdtemp(path_.data()))
 		fail(errno, path_);
