@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <iostream>
+#include <string_view>
 
 #include "lib/checked.h"
 
@@ -63,6 +65,23 @@ Cost cost_of(const std::vector<std::string> &words)
 	return {std::chrono::nanoseconds(Clock::now() - begin).count(),
 		nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime),
 		usage.ru_maxrss};
+}
+
+int measure_program(const char *name,
+		    void (*measure)(const std::string &rxstall, bool quick),
+		    int argc, char **argv)
+try {
+	const bool quick = argc == 3 && std::string_view(argv[1]) == "--quick";
+
+	if (argc != (quick ? 3 : 2)) {
+		std::cerr << "usage: " << name << " [--quick] RXSTALL\n";
+		return 2;
+	}
+	measure(argv[argc - 1], quick);
+	return 0;
+} catch (const std::exception &error) {
+	std::cerr << name << ": " << error.what() << '\n';
+	return 1;
 }
 
 } // namespace bench

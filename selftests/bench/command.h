@@ -23,4 +23,13 @@ struct Cost {
  */
 Cost cost_of(const std::vector<std::string> &words);
 
+/**
+ * The main() of a program that is called as @name [--quick] RXSTALL: @measure with
+ * the path and whether it is to be quick. Exit status: 0, 1 if it throws, 2 for
+ * other arguments.
+ */
+int measure_program(const char *name,
+		    void (*measure)(const std::string &rxstall, bool quick),
+		    int argc, char **argv);
+
 } // namespace bench

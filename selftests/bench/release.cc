@@ -74,16 +74,6 @@ void measure(const std::string &rxstall, bool quick)
 } // namespace
 
 int main(int argc, char **argv)
-try {
-	const bool quick = argc == 3 && std::string_view(argv[1]) == "--quick";
-
-	if (argc != (quick ? 3 : 2)) {
-		std::cerr << "usage: release [--quick] RXSTALL\n";
-		return 2;
-	}
-	measure(argv[argc - 1], quick);
-	return 0;
-} catch (const std::exception &error) {
-	std::cerr << "release: " << error.what() << '\n';
-	return 1;
+{
+	return bench::measure_program("release", measure, argc, argv);
 }
